@@ -1,10 +1,8 @@
 """The training loop: the Trainer of transformers, in one process or as one of several that `torchrun` started.
 
-Where some items are kept aside to choose the number of steps, a first training chooses it; a second one then learns
-from all items for that many steps, with the same learning rate at each, and is what remains.
-
-A training that was killed goes on: each of a command has checkpoints in a folder of its own, named by what it learns
-from and how.
+Where some items are kept aside to choose the number of steps, a first training chooses it; a second one, which is kept,
+then learns from all items for that many steps, with the same learning rate at each step. A killed training can resume:
+each training of a command has its own folder of checkpoints, named after its items and options.
 """
 
 from __future__ import annotations
@@ -35,8 +33,8 @@ from liescope.detectors.fine_tuning.trackers import followed, told
 def read_body(
     folder: Path, classes: Sequence[str] | None = None, attention: str = ""
 ) -> tuple[Any, Any, frozenset[str]]:
-    """(tokenizer, classifier, its modules that are new) from a folder that was checked. classes: the names of its
-    outputs, for a new head; None for one that was saved, of which no weight may be missing (ValueError). attention: the
+    """(tokenizer, classifier, its modules that are new) from a folder that has been checked. classes: the names of its
+    outputs, for a new head; None for a saved one, which must have every weight (ValueError). attention: the
     implementation, "" for the usual one; ValueError or ImportError for one that it does not have.
     """
     import torch
@@ -51,7 +49,7 @@ def read_body(
 
 
 def limit(tokenizer: Any, model: Any, wanted: int) -> int:
-    """The tokens that a text may have: as wanted, or as few as the model or its tokenizer takes."""
+    """The most tokens of a text: as wanted, or fewer if the model or its tokenizer takes fewer."""
     positions = getattr(model.config, "max_position_embeddings", None) or wanted
     return min(wanted, int(positions), int(tokenizer.model_max_length))
 
@@ -68,12 +66,12 @@ def with_lora(model: Any, rank: int, new: frozenset[str]) -> Any:
         r=rank, lora_alpha=2 * rank, target_modules="all-linear", modules_to_save=sorted(new), task_type="SEQ_CLS"
     )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)  # peft reads a name that transformers gave up
+        warnings.simplefilter("ignore", FutureWarning)  # peft reads an attribute that transformers has dropped
         return get_peft_model(model, config)
 
 
 def recompute_activations(model: Any) -> None:
-    """Keep no activations for the way back, but compute them again. Raises UsageError for a model that cannot."""
+    """Recompute activations in the backward pass instead of storing them. Raises UsageError for a model that cannot."""
     if not model.supports_gradient_checkpointing:
         raise UsageError(f"a {model.config.model_type} encoder cannot recompute activations; leave --checkpointing out")
     enable = getattr(model, "activation_checkpointing_enable", None) or model.gradient_checkpointing_enable
@@ -88,15 +86,16 @@ def device() -> Any:
 
 
 def pad_to(there: Any) -> int | None:
-    """The multiple to which lengths are padded. On a GPU each new shape costs every layer a plan of its attention: with
-    lengths as they come a model of BERT-base's shape learned 11,000 tokens a second on an H100, in eights 62,000.
+    """The multiple to which lengths are padded. On a GPU every new shape makes each layer plan its attention again: a
+    model of BERT-base's shape learned 11,000 tokens a second on an H100 with unpadded lengths, 62,000 with multiples of
+    eight.
     """
     return 8 if there.type == "cuda" else None
 
 
 class FineTuningOptions(DetectorOptions):
-    """encoder: "" for the bundled all-MiniLM-L6-v2. checkpoints and report_to are of this machine and this run, so they
-    are not saved.
+    """encoder: "" for the bundled all-MiniLM-L6-v2. checkpoints and report_to belong to this machine and this run, so
+    they are not saved.
     """
 
     encoder: str = Field(default="", description="a Hub id or a folder instead of the bundled all-MiniLM-L6-v2")
@@ -142,7 +141,7 @@ class FineTuningOptions(DetectorOptions):
 
     @property
     def aside(self) -> float:
-        """`held_out`, or 0 for a training of one pass: there is one number of steps to choose from."""
+        """`held_out`, or 0 for a training of one pass, which leaves no number of steps to choose."""
         return self.held_out if self.epochs > 1 else 0.0
 
 
@@ -153,7 +152,7 @@ and `refit` (as `training`, once the number of steps is chosen and all is learne
 
 
 def following(progress: Progress) -> Any:
-    """A callback of the Trainer that reports its progress. It raises UsageError for a loss that is no number."""
+    """A callback of the Trainer that reports its progress. It raises UsageError for a loss that is not a number."""
     from transformers import TrainerCallback
 
     def on_step_end(_args: Any, state: Any, _control: Any, **_more: Any) -> None:
@@ -169,7 +168,7 @@ def following(progress: Progress) -> Any:
 
 
 def curve(history: Sequence[dict[str, float]], name: str) -> Losses:
-    """The points in a history of the Trainer. name: of the loss on what it learns from."""
+    """The points of a curve in the Trainer's history. name: of the training loss."""
     return [
         {"step": float(point["step"]), "epoch": float(point["epoch"]), as_: float(point[key])}
         for point in history
@@ -179,7 +178,7 @@ def curve(history: Sequence[dict[str, float]], name: str) -> Losses:
 
 
 def best_step(history: Sequence[dict[str, float]]) -> int:
-    """The step of a history at which the loss on what was kept aside is least; the first of several."""
+    """The step at which the loss on the items kept aside is least; the first of several."""
     checks = [point for point in history if "eval_loss" in point]
     return int(min(checks, key=lambda point: point["eval_loss"])["step"])
 
@@ -218,7 +217,7 @@ class Kept:
         return self.folder and self.folder / name
 
     def chosen(self) -> Choice | None:
-        """What was chosen before, if it was."""
+        """The number of steps chosen earlier, if any."""
         path = self.folder and self.folder / _CHOSEN
         if path is None or not path.is_file():
             return None
@@ -227,7 +226,7 @@ class Kept:
             return int(found["steps"]), int(found["planned"]), list(found["losses"])
 
     def keep(self, chosen: Choice) -> None:
-        """Remember what was chosen."""
+        """Remember the choice."""
         if self.folder:
             facts = dict(zip(("steps", "planned", "losses"), chosen, strict=True))
             partial = self.folder / f".{_CHOSEN}.partial"
@@ -236,8 +235,8 @@ class Kept:
 
     @staticmethod
     def last(folder: Path | None, steps: int = 0) -> str | None:
-        """The last complete checkpoint in a folder, before its `steps` if they are given: what is left of the training
-        is a step or more.
+        """The last complete checkpoint in a folder, before `steps` if given, so that at least one step is left to
+        train.
         """
         found = {
             int(match[1]): path
@@ -256,8 +255,8 @@ Body = tuple[Any, frozenset[str]]
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """What is learned from. every: in the end; learn, check: while the number of steps is chosen, to learn from and to
-    choose it on; without `check` it is not chosen. collate: makes a batch of items, with `labels`.
+    """The items to learn from. every: in the final training; learn, check: for choosing the number of steps, to learn
+    from and to choose on; without `check`, there is no choice. collate: makes a batch of items, with `labels`.
     """
 
     every: Sequence[Any]
@@ -268,8 +267,8 @@ class Items:
 
 @dataclass(frozen=True, slots=True)
 class Tuned:
-    """model: on its device and ready to score; losses: its curves; steps: for how many it has learned; planned: how
-    many it would have without a choice.
+    """model: on its device and ready to score; losses: its curves; steps: how many it has learned for; planned: how
+    many it would have without the choice.
     """
 
     model: Any
@@ -324,8 +323,8 @@ def _train(
     steps: int = 0,
     horizon: int = 0,
 ) -> tuple[Any, Any]:
-    """(what has learned, the state of the Trainer). part: which training of several this is; steps, horizon: for how
-    many it learns, and for how many the learning rate is planned, 0 for the options'.
+    """(the trained model, the state of the Trainer). part: which of several trainings this is; steps, horizon: how many
+    steps it learns for, and how many the learning rate is planned for; 0 for the options'.
     """
     from transformers import EarlyStoppingCallback, PrinterCallback, Trainer, set_seed
 
@@ -347,7 +346,7 @@ def _train(
                 compute_loss_func=loss,
                 callbacks=callbacks,
             )
-        trainer.remove_callback(PrinterCallback)  # it prints, but standard output belongs to the command
+        trainer.remove_callback(PrinterCallback)  # it prints, and standard output belongs to the command
         if horizon:
             trainer.create_scheduler = _planned_for(horizon, trainer.create_scheduler)
         with followed(trainer, curves):
@@ -357,7 +356,7 @@ def _train(
 
 
 def _planned_for(horizon: int, create: Callable[..., Any]) -> Callable[..., Any]:
-    """To be called as `Trainer.create_scheduler` is; the scheduler is that of a training of so many steps."""
+    """A replacement for `Trainer.create_scheduler`, with the schedule of a training of this many steps."""
 
     def created(num_training_steps: int, optimizer: Any = None) -> Any:  # noqa: ARG001
         return create(horizon, optimizer)
@@ -367,7 +366,7 @@ def _planned_for(horizon: int, create: Callable[..., Any]) -> Callable[..., Any]
 
 @contextmanager
 def _refusals() -> Iterator[None]:
-    """What the Trainer says of an option that it cannot take, as a UsageError."""
+    """Turn the Trainer's errors about an option into a UsageError."""
     try:
         yield
     except (ImportError, RuntimeError, ValueError) as error:
@@ -376,14 +375,14 @@ def _refusals() -> Iterator[None]:
 
 @contextmanager
 def _repeatable(wanted: bool) -> Iterator[None]:
-    """If wanted, only algorithms whose results do not depend on the order of threads."""
+    """If wanted, use only algorithms whose results do not depend on the order of threads."""
     import torch
 
     if not wanted:
         yield
         return
     before = torch.are_deterministic_algorithms_enabled()
-    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # cuBLAS reads it
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # read by cuBLAS
     torch.use_deterministic_algorithms(True)
     try:
         yield

@@ -1,7 +1,6 @@
 """Where the Trainer reports the curves of a training: TensorBoard, Weights & Biases, MLflow, or another that it knows.
-
-Each training of a command is a run of its own: those of the folds, the one that chooses the number of steps, and the
-one that remains. Keys are the trackers' own affair: they read them from their environment.
+Each training of a command is a run of its own: one per fold, one that chooses the number of steps, and the final one.
+Keys are the trackers' own affair: they read them from their environment.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ _RUNS = count(1)
 
 
 def told(line: str, part: str, folder: Path | None) -> dict[str, Any]:
-    """What the Trainer is told of one training, `part`: the trackers in an option, and the name of its run. Raises
-    UsageError, also for TensorBoard without a folder.
+    """The Trainer's arguments for tracking one training, `part`: the trackers in an option and the name of its run.
+    Raises UsageError, also for TensorBoard without a folder.
     """
     names = trackers_in(line)
     if _TENSORBOARD in names and folder is None and _DIRECTORY not in os.environ:
@@ -36,8 +35,8 @@ def told(line: str, part: str, folder: Path | None) -> dict[str, Any]:
 
 @contextmanager
 def followed(trainer: Any, folder: Path | None) -> Iterator[None]:
-    """While a training goes on: TensorBoard's run has a folder of its own, in `folder` unless its environment variable
-    names one, and what Weights & Biases began for it ends with it.
+    """For the time of a training, give TensorBoard a folder of its own, in `folder` unless its environment variable
+    names one, and finish the run that Weights & Biases began.
     """
     from transformers.integrations import TensorBoardCallback
 
@@ -55,7 +54,7 @@ def followed(trainer: Any, folder: Path | None) -> Iterator[None]:
 
 
 def trackers_in(line: str) -> tuple[str, ...]:
-    """The trackers in an option, separated by commas, each of which can be used. Raises UsageError for one that
+    """The trackers in an option, separated by commas, all of them usable. Raises UsageError for one that
     transformers does not know, or that is not installed.
     """
     from transformers.integrations import integration_utils

@@ -1,1 +1,1 @@
-"""Chat models as judges of statements and games: asked many at once, paid for once."""
+"""Chat models as judges of statements and games: asked many at once, and paid for only once."""

@@ -1,4 +1,4 @@
-"""A judge asked many questions at once: opened, asked, closed; what came is kept whatever happens."""
+"""Asking a judge many questions at once: open, ask, close; replies are kept whatever happens."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from liescope.generate.players.run_limits import Limits
 from liescope.generate.runs.play import finish
 
 KIND = "openai:"
-TOP = 20  # alternatives of each token that are asked for, the most that OpenAI gives
-FRUITLESS = 20  # failures in a row, from the first request on, after which nothing more is asked
-_MOST_KEPT = 60  # unread replies to a question, after which it is not asked again
+TOP = 20  # alternatives to ask for of each token, the most that OpenAI gives
+FRUITLESS = 20  # nothing more is asked after so many failures from the first request on
+_MOST_KEPT = 60  # a question is dropped after so many unreadable replies
 _ASK = Ask("judge", 0, "judge", AskKind.PEER_ASSESSMENT, 0, Phase.DISCUSSION)
 """Every question has the same place, so that equal ones have one reply, whichever statements are asked about; when it
 is asked again, the next.
@@ -41,8 +41,8 @@ class _Unread(Exception):
 
 @dataclass(slots=True)
 class Spent:
-    """What the requests of this process have cost. answered: how many of them were; found: answers that had been paid
-    for before; cost: None if another had no price or no counts.
+    """What the requests of this process have cost. answered: how many got an answer; found: answers already paid for;
+    cost: None if another had no price or no counts.
     """
 
     requests: int = 0
@@ -82,7 +82,7 @@ class Asking:
     _probe: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def ask(self, questions: Sequence[Question], progress: Progress) -> None:
-        """Fill `answers` and `failed`. Raises RunPaused if it had to stop; what came by then is kept."""
+        """Fill `answers` and `failed`. Raises RunPaused if it had to stop; replies so far are kept."""
         todo, doing = iter(enumerate(questions)), f"asking {self.model.spec.label}"
         progress(doing, 0, len(questions))
 
@@ -128,7 +128,7 @@ class Asking:
             raise EndpointRefused(f"{self.model.spec.label} answered none of {FRUITLESS} requests: {why}")
 
     def _is_kept(self, question: Question, ask: Ask) -> bool:
-        """Whether there is a reply already. Raises what the cache raises."""
+        """Whether a reply is already kept. Raises what the cache raises."""
         assert self.context.cache is not None
         key = request_key(self.model.endpoint.base_url, self._body(question), self.context.draw(ask.game), ask)
         return self.context.cache.find(key) is not None
@@ -137,7 +137,7 @@ class Asking:
         """The answer in a reply. Raises _Unread."""
         if reply.served_model is not None:
             self.served.add(reply.served_model)
-        if reply.problem or (reply.notes and self.stated):  # half a number is another number
+        if reply.problem or (reply.notes and self.stated):  # a truncated number is a different number
             raise _Unread(reply.problem or reply.notes[0])
         answer = question.read(reply, bool(self.stated))
         if answer is None:
@@ -145,7 +145,7 @@ class Asking:
         return answer
 
     async def _reply(self, question: Question, ask: Ask) -> Completion:
-        """The first finds out whether there are log-probabilities."""
+        """The reply to one question. The first request finds out whether there are log-probabilities."""
         if self.stated is None:
             async with self._probe:
                 if self.stated is None:
@@ -168,11 +168,12 @@ class Asking:
 
 
 def check_model(spec: str, limits: Limits | None, saved: bool = False) -> None:
-    """Find out before any work whether a model can be asked at all. Nobody is asked. limits: None to look at the spec
-    alone; saved: somebody else may have chosen the model, whose address has to be this machine, the one in
+    """Find out before any work whether a model can be asked at all. Sends nothing. limits: None to check the spec
+    alone; saved: somebody else may have chosen the model, so its address has to be this machine's, the one in
     OPENAI_BASE_URL or OpenAI's.
 
-    Raises UsageError for what is no chat model, a key that is missing or may not be sent, and a budget without a price.
+    Raises UsageError for anything but a chat model, a key that is missing or may not be sent, and a budget without a
+    price.
     """
     if not spec:
         raise UsageError("no chat model is named; give one such as openai:gpt-4.1-mini (--model; --judge of evaluate)")
@@ -213,8 +214,8 @@ def ask_judge(
     say: bool = False,
 ) -> Asking:
     """Ask a model every question. limits: with a folder of kept replies; stated: whether the model states numbers, None
-    if that is to be found out; spent: what has been spent of the limits before, and is added to; say: whether to write
-    about an interrupt to standard error.
+    to find out; spent: what was already spent of the limits, updated here; say: whether to write about an interrupt to
+    standard error.
 
     Raises UsageError for a model or folder that cannot be opened, RunPaused if the model cannot be asked for now, and
     KeyboardInterrupt (SystemExit for other signals); every reply that came is kept.

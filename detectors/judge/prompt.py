@@ -1,4 +1,4 @@
-"""What judges are asked, about a statement or the players of a game, and the probability that an answer means.
+"""What judges are asked, about a statement or the players of a game, and the probability that an answer stands for.
 
 The prompt is in a file that users can replace.
 """
@@ -42,11 +42,11 @@ class _Whole(Strict):
 
 
 class JudgePrompt(Strict):
-    """prompt: with {question}, {statement} and {answer}; views: the same by the name of a view of reasoning; question:
-    by target; answer: how to answer, with {deceptive} and {honest}; deceptive, honest: the words of either answer, the
-    first one to be used. examples: what stands before them, and one of them, with {shown} and {answer}. whole: the
-    prompt for a game, with {game}, {players} and {number}, also about one player by the name of a view of reasoning;
-    number: with {count}, for a table where it is known how many deceive.
+    """prompt: with {question}, {statement} and {answer}; views: variants of it, by the name of a view of reasoning;
+    question: by target; answer: how to answer, with {deceptive} and {honest}; deceptive, honest: the words of either
+    answer, the first one to be used. examples: what precedes them, and the form of one, with {shown} and {answer}.
+    whole: the prompt for a game, with {game}, {players} and {number}, also about one player by the name of a view of
+    reasoning; number: with {count}, for a game in which it is known how many deceive.
     """
 
     prompt: str
@@ -78,17 +78,17 @@ class JudgePrompt(Strict):
 
     @cached_property
     def sides(self) -> dict[str, bool]:
-        """Every word in lower case: whether it means deceptive."""
+        """Every label word in lower case: whether it means deceptive."""
         return {word.casefold(): lies for lies in (True, False) for word in (self.deceptive if lies else self.honest)}
 
     def about_statement(self, statement: str, target: str, examples: Examples = (), view: str = WORDS) -> Question:
-        """statement, examples: as a detector reads them; view: what that shows."""
+        """The question about a statement. statement, examples: as a detector reads them; view: what that shows."""
         labels = {"{deceptive}": self.deceptive[0], "{honest}": self.honest[0]}
 
         def words(stated: bool) -> str:
             answer = self.answer["confidence" if stated else "label"]
             filled = {"{question}": self.question[target], "{answer}": _filled(answer, labels)}
-            # The statement comes last, so that nothing in it is filled in.
+            # The statement comes last, so that placeholders within it are not filled in.
             asked = _filled(self.prompt if view == WORDS else self.views[view], filled)
             asked = asked.strip().replace("{statement}", statement)
             right = ("0", "1") if stated else (self.honest[0], self.deceptive[0])
@@ -104,8 +104,9 @@ class JudgePrompt(Strict):
         examples: Examples = (),
         view: str = WORDS,
     ) -> Question:
-        """game: as a judge reads it; players: those asked about, as they are called there; deceivers: how many of all
-        at the table deceive, None if not known; view: what is shown of the one player that it is about, if it is.
+        """The question about a game. game: as a judge reads it; players: those asked about, by their names there;
+        deceivers: how many of all players deceive, None if not known; view: what is shown of the player in question, if
+        it is about one.
         """
         number = "" if deceivers is None else self.whole.number.replace("{count}", f"{deceivers}")
         filled = {"{players}": ", ".join(players), "{number}": number}
@@ -118,7 +119,7 @@ class JudgePrompt(Strict):
         return Question(words, words, self.sides, tuple(players))
 
     def _after(self, examples: Sequence[tuple[str, str]], asked: str) -> str:
-        """A prompt after examples, each what is shown and the right answer."""
+        """The prompt, preceded by examples, each with the right answer."""
         if not examples:
             return asked
         one = self.examples["one"].strip()
@@ -142,8 +143,8 @@ class Question:
         return self.number if stated else self.label
 
     def read(self, reply: Completion, stated: bool) -> Mapping[str, float] | None:
-        """The probability that each of the players deceives, or by "" that the statement is deceptive; None for a reply
-        that leaves one of them out.
+        """The probability that each of the players deceives, or under "" that the statement is deceptive; None for an
+        incomplete reply.
         """
         if self.players:
             found = player_probabilities(reply.content, self.players)
@@ -190,9 +191,9 @@ def label_probability(places: Sequence[Alternatives], sides: Mapping[str, bool])
     """The probability of deceptive, from the first place where the model writes the beginning of a label; None without
     one. places: of each token, the written one first; sides: label words in lower case, whether they mean deceptive.
 
-    A token counts for a label if it is the label's beginning and no beginning of the other side's. Where only one side
-    is listed, the other has at most the probability of the least likely token listed, and of what is left over: that is
-    what it is given.
+    A token counts for a label if it is the label's beginning and no beginning of the other side's. If only one side is
+    listed, the other gets its upper bound: the smaller of the least likely listed token's probability and the
+    remainder.
     """
     for place in places:
         if not place or not _bare(place[0][0]):
@@ -283,7 +284,7 @@ def _fields(value: Any) -> dict[str, Any] | None:
 
 
 def _stated(fields: Mapping[str, Any]) -> tuple[str, float | None]:
-    """Which field states a probability, and what it states."""
+    """Which field states a probability, and of which label."""
     name = next(name for name in (*_OWN, *_OF_VERDICT) if name in fields)
     return name, _read(fields[name])
 
@@ -303,7 +304,7 @@ def _share(number: str, scale: str | None) -> float | None:
 
 
 def _verdicts(text: str, sides: Mapping[str, bool]) -> Iterator[bool]:
-    """The label words of a text in turn; "not" before one turns it around."""
+    """The label words of a text in order; "not" before one inverts it."""
     words = re.findall(r"[^\W\d_]+", text.casefold())
     for before, word in zip(["", *words], words, strict=False):
         if word in sides:

@@ -1,9 +1,7 @@
-"""Two opinions that count alike: what `linear` makes of the whole game, and what `tfidf` makes of the words alone.
-
-In a game each opinion is standardised over the players who are compared, so that neither outweighs the other where it
-has learned to be surer of itself; their plain mean is as far spread as the two are on average. Nothing is learned of
-how much either is worth: weights that are stacked (Breiman 1996, "Stacked regressions") are worth what the data sets
-they were learned on are like.
+"""Two opinions with equal weight: that of `linear` on the whole game, and that of `tfidf` on the words alone. Within a
+game each opinion is standardised over the players who are compared, so that an overconfident one cannot outweigh the
+other; their mean then gets the average spread of the two. Their weights are not learned: stacked weights (Breiman 1996,
+"Stacked regressions") are only as good as the data sets they were learned on.
 """
 
 from __future__ import annotations
@@ -79,9 +77,9 @@ class DuoDetector(LinearDetector):
 
 
 def together(whole: Floats, words: Floats) -> Floats:
-    """(players,): the mean of two opinions on the players of one game, each standardised over those who are compared:
-    without whoever has `NEVER` by the second, who is ruled out. Its spread and its level are the means of theirs; an
-    opinion that tells nobody apart has no say in the order.
+    """(players,): the mean of two opinions on the players of one game, each standardised over those who are compared;
+    players that the second gives `NEVER` are ruled out. Level and spread are the means of the two; an opinion that
+    gives all players one score does not affect the order.
     """
     found, compared = np.full(len(whole), NEVER), words > NEVER
     opinions = [opinion[compared] for opinion in (whole, words)]
@@ -94,7 +92,9 @@ def together(whole: Floats, words: Floats) -> Floats:
 
 
 def _of_words(players: Sequence[Candidate], moment: GameMoment, spoken: Mapping[int, float]) -> Floats:
-    """(candidates,): the log-odds of each player of a game by words alone. spoken: of each statement, by its place."""
+    """(candidates,): the log-odds of each player of a game by words alone. spoken: the log-odds of each statement, by
+    its place.
+    """
     if (focus := players[0].focus) is not None:
         return np.array([log_odds(spoken.get(focus, 0.5))])
     every = dict(zip(moment.transcript.names, player_logits(moment, spoken), strict=True))

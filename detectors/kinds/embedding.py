@@ -129,8 +129,7 @@ class SentenceEncoder:
     ) -> NDArray[np.float32]:
         """(n, width) float32. An embedding depends on its text alone up to rounding of the last digits (padding).
 
-        remember: keep every embedding; otherwise only while there is room, so that a stream of any length can be
-        scored.
+        remember: keep every embedding; else only while there is room, so that a stream of any length can be scored.
         """
         new = sorted({text for text in texts if text not in self._seen}, key=len)
         fresh: dict[str, NDArray[np.float32]] = {}

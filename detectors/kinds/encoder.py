@@ -1,6 +1,5 @@
-"""A transformer encoder fine-tuned to classify statements, alone or with other labels of theirs beside the target.
-
-Each label has a head, and one that is null is left out of the loss.
+"""A transformer encoder fine-tuned to classify statements, on the target alone or together with other labels. Each
+label has a head; null labels are left out of the loss.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ _ADVICE = "give a Hub id that you can reach, a folder, or leave --encoder out fo
 
 
 def named(tasks: str) -> tuple[str, ...]:
-    """The tasks in an option, separated by commas. Raises ValueError for one that is none."""
+    """The tasks in an option, separated by commas. Raises ValueError for an unknown one."""
     found = tuple(dict.fromkeys(task.strip() for task in tasks.split(",") if task.strip()))
     if odd := [task for task in found if task not in TASKS]:
         raise ValueError(f"{', '.join(odd)} is none of {', '.join(TASKS)}")
@@ -107,7 +106,7 @@ def loss_of(heads: Sequence[int], weights: Sequence[float]) -> Callable[..., Any
 
 
 def class_weights(y: Bools, balanced: bool) -> tuple[float, float]:
-    """Weights of honest and deceptive: equal, or such that both classes weigh the same in all."""
+    """Weights of honest and deceptive: equal, or such that both classes have the same total weight."""
     deceptive = float(y.mean())
     return (0.5 / (1 - deceptive), 0.5 / deceptive) if balanced and 0 < deceptive < 1 else (1.0, 1.0)
 
@@ -219,7 +218,7 @@ print(score["deceptive"] / (score["honest"] + score["deceptive"]))
         return self._model, new
 
     def _finish(self, tuned: Tuned, aside: Sequence[Example] = ()) -> Self:
-        """aside: what the number of steps was chosen on."""
+        """Keep what was learned. aside: the items that the number of steps was chosen on."""
         self._model, self.losses = tuned.model, tuned.losses
         self.chosen = None
         if aside:
@@ -275,6 +274,7 @@ print(score["deceptive"] / (score["honest"] + score["deceptive"]))
             if model.config.num_labels != expected:
                 raise ValueError(f"it has {model.config.num_labels} classes, not {expected}")
         for weight in model.parameters():
-            weight.data = weight.data.clone()  # as aligned in memory as when it was learned: the same bits come out
+            # aligned in memory as in training, so that scores are equal to the last bit
+            weight.data = weight.data.clone()
         detector._model = model.to(device()).eval()
         return detector

@@ -1,7 +1,7 @@
 """A chat model as a detector: asked about every statement, or about all players of a game at once.
 
-Nothing of the model changes. With `shots`, statements or games of training stand in the prompt as examples; a few more
-are asked about to calibrate what it answers.
+The model itself is not trained. With `shots`, training statements or games are examples in the prompt; a few more are
+asked about to calibrate its answers.
 """
 
 from __future__ import annotations
@@ -29,12 +29,14 @@ from liescope.generate.players.run_limits import Limits
 _FILE = "judge.json"
 _LARGEST = 2**23  # bytes
 _LONGEST = 4000  # characters of a statement that can be an example
-_EDGE = 0.0025  # of the probabilities that a model states, 0 and 1 among them
+_EDGE = 0.0025  # stated probabilities are kept so far from 0 and 1
 EVERYBODY = ""
 
 
 class PlattScaling(Strict):
-    """Platt's: the log-odds of an answer, times slope, plus intercept (Platt 1999). A slope below 0 is not learned."""
+    """Platt scaling: the log-odds of an answer, times slope, plus intercept (Platt 1999). A slope below 0 is not
+    learned.
+    """
 
     slope: Annotated[float, Field(ge=0, le=100)] = 1.0
     intercept: Annotated[float, Field(ge=-100, le=100)] = 0.0
@@ -42,7 +44,7 @@ class PlattScaling(Strict):
     @classmethod
     def fitted(cls, probability: Floats, y: Bools) -> Self:
         """The scaling under which probabilities, (n,), fit labels, (n,), best. With few answers it stays near slope 1
-        and intercept 0: either is a normal prior's mean, of variance 1.
+        and intercept 0, the means of normal priors with variance 1.
         """
         from scipy.optimize import minimize
 
@@ -94,8 +96,8 @@ class JudgeOptions(DetectorOptions):
 
 
 class JudgeDetector(AsksChatModel):
-    """A chat model, its prompt and a calibration. For an answer that cannot be used stands the share of training, and a
-    note says so; never is it taken for honest.
+    """A chat model, its prompt and a calibration. An unusable answer scores the prevalence in training, and a note says
+    so; it never counts as honest.
     """
 
     kind = "judge"
@@ -117,7 +119,7 @@ class JudgeDetector(AsksChatModel):
         return self.options.shots > 0
 
     def prepare(self) -> None:
-        from liescope.detectors.judge.asking import check_model  # with all that requests take
+        from liescope.detectors.judge.asking import check_model  # with everything that requests need
 
         check_model(self.options.model, self.options.limits())
 
@@ -148,7 +150,7 @@ class JudgeDetector(AsksChatModel):
         units: dict[Any, Example | GameMoment]
         truth: Mapping[Any, Mapping[str, bool]]
         if o.whole:
-            units = {example.game_id: moment_of(example) for example in examples}  # as far as its last statement
+            units = {example.game_id: moment_of(example) for example in examples}  # up to its last statement
             truth = roles_by_game(examples, y)
             order = draw.permutation(np.unique(groups)).tolist()
             shown, rest = order[: o.shots], order[o.shots :]
@@ -171,8 +173,8 @@ class JudgeDetector(AsksChatModel):
     def _example(
         self, unit: Example | GameMoment, truth: Mapping[str, bool], number: int
     ) -> tuple[str, tuple[tuple[str, bool], ...]] | None:
-        """A statement, or a game with the truth about whom a question is about: everybody, or one player, in turn one
-        who deceives and one who does not, where both can be asked about.
+        """A statement, or a game with the truth about those asked about: everybody, or one player, alternating between
+        a deceiver and an honest one where both can be asked about.
         """
         if isinstance(unit, Example):
             return textualize(unit, self.text), tuple(truth.items())
@@ -207,7 +209,7 @@ class JudgeDetector(AsksChatModel):
     def player_posteriors(
         self, moments: Sequence[GameMoment], progress: Progress = silent
     ) -> list[Mapping[str, float]]:
-        """For whole games: what it answers about each player, normalised in the game."""
+        """For whole games: its answers about each player, normalised within the game."""
         if not self.options.whole:
             return super().player_posteriors(moments, progress)
         found: list[Mapping[str, float]] = []
@@ -218,7 +220,7 @@ class JudgeDetector(AsksChatModel):
         return found
 
     def _about(self, unit: Example | GameMoment) -> Iterator[tuple[Question, Mapping[str, str]]]:
-        """The questions about a statement or a game, and what stands there for the name of each player asked about."""
+        """The questions about a statement or a game, and the name that each player asked about has there."""
         learned, view = self._learned, self.text.view
         if isinstance(unit, Example):
             text = textualize(unit, self.text)
@@ -231,8 +233,8 @@ class JudgeDetector(AsksChatModel):
             yield learned.prompt.about_game(game, players, known, learned.examples, view), called
 
     def _tell(self, units: Sequence[Example | GameMoment], progress: Progress) -> list[dict[str, float]]:
-        """By unit, what it answers about each player, or by "" about a statement: without those it was not asked about,
-        and those of whom no answer could be used. Equal questions are asked once.
+        """By unit, its answer about each player, or under "" about a statement, without players not asked about and
+        unusable answers. Equal questions are asked once.
         """
         from liescope.detectors.judge.asking import SPENT, ask_judge, check_model
 
@@ -282,8 +284,8 @@ class JudgeDetector(AsksChatModel):
 def _drawn(
     examples: Sequence[Example], y: Bools, groups: Groups, shots: int, draw: np.random.Generator
 ) -> tuple[list[int], list[int]]:
-    """Rows of the statements shown, one deceptive and one honest of each game until there are enough, and of all
-    others, games in random order; no game is on both sides.
+    """Rows to show as examples (one deceptive and one honest statement per game until there are enough) and all other
+    rows, in random order of games; no game is on both sides.
     """
     short = np.array([len(example.text) <= _LONGEST for example in examples])
     chosen, rest = list[int](), list[int]()
@@ -298,8 +300,8 @@ def _drawn(
 
 
 def asked_about(moment: GameMoment, view: str) -> tuple[str, ...]:
-    """Whom each question about a game is about: everybody at once where words are read. Where reasoning is, each player
-    who kept some, in a question of its own, so that nobody is judged by what others thought.
+    """Whom each question about a game asks about: everybody at once if words are read; if reasoning is, each player
+    with some in a question of its own, so that nobody is judged by what others thought.
     """
     if view == WORDS:
         return (EVERYBODY,)
@@ -308,9 +310,9 @@ def asked_about(moment: GameMoment, view: str) -> tuple[str, ...]:
 
 
 def game_text(moment: GameMoment, config: TextConfig, judged: str = EVERYBODY) -> tuple[str, dict[str, str]]:
-    """A game as far as it is seen, a line for each turn, and by the name of a player what stands for it there. With
+    """A game as far as it is seen, a line for each turn; and by player, the name used there. With
     masked names, players are numbered in the order of their appearance, so that neither a name nor its place at the
-    table gives anything away. judged: whose statements the view is of, while others are shown by their words.
+    table gives anything away. judged: whose statements are shown by the view; the others' are shown by their words.
     """
     game = moment.transcript
     text = "\n".join(line for turn in game.turns[: moment.upto] for line in _lines(turn, judged, config.view))
@@ -336,7 +338,7 @@ def _lines(turn: TranscriptTurn, judged: str, view: str) -> list[str]:
         return [f"{turn.player} {_DID[turn.kind]}."] if turn.kind in _DID else []
     to = f" (to {', '.join(sorted(turn.audience - {turn.player}))} alone)" if turn.audience else ""
     own, kept = view if turn.player == judged else WORDS, bool(turn.reasoning.strip())
-    if own == REASONING and not kept:  # its words never stand in for what it thought
+    if own == REASONING and not kept:  # its words never replace its reasoning
         return [f"{turn.player}{to} says what is not shown."]
     shown = viewed(f"{turn.player}{to}", turn.text, turn.reasoning, own if kept else WORDS)
     return [f"{who}: {clean(said)}" for who, said in shown]

@@ -33,7 +33,7 @@ from liescope.detectors.view.transcript import GameMoment
 
 @dataclass(frozen=True, slots=True)
 class WhoDeceives:
-    """What is asked at a moment: who of the players deceives, or whether one statement, `focus`, does."""
+    """The question at a moment: which players deceive, or whether one statement, `focus`, does."""
 
     moment: GameMoment
     focus: int | None = None
@@ -47,7 +47,7 @@ class WhoDeceives:
 @dataclass(frozen=True, slots=True)
 class AnsweredQuestions:
     """Questions with their answers. candidates: of all questions, in order; seated: how they sit together; true, false:
-    (candidates,) who is known to deceive, and who not to.
+    (candidates,) who is known to deceive, and who is known not to.
     """
 
     candidates: Sequence[Candidate]
@@ -57,7 +57,7 @@ class AnsweredQuestions:
 
 
 class GameOptions(DetectorOptions):
-    """What every such kind reads of a game."""
+    """The options for reading a game that all such kinds share."""
 
     votes: bool = Field(default=True, description="read votes once they are public")
     moments: int = Field(default=1, ge=0, description="moments of each game to learn at, beside its end")
@@ -65,7 +65,7 @@ class GameOptions(DetectorOptions):
 
 
 class WholeGameDetector(Detector):
-    """Candidates in, scores out; what they mean in a game is settled here."""
+    """Subclasses turn candidates into scores; this class turns scores into probabilities."""
 
     reads_games = True
     options: GameOptions
@@ -81,7 +81,7 @@ class WholeGameDetector(Detector):
 
     @abstractmethod
     def scores(self, candidates: Sequence[Candidate], progress: Progress, /) -> Floats:
-        """(n,): log-odds of each candidate, up to what all players of its game have in common."""
+        """(n,): log-odds of each candidate, up to a constant of its game."""
 
     def fit(self, examples: Sequence[Example], y: Bools, _groups: Groups, _progress: Progress = silent) -> Self:
         self.learn(lesson(examples, y, self.options.moments))
@@ -104,8 +104,8 @@ class WholeGameDetector(Detector):
 
 @dataclass(frozen=True, slots=True)
 class Questioned:
-    """What examples ask: the candidates of all questions, each question once, and (examples,) the place of the
-    candidate that each is about.
+    """The questions of examples: the candidates of all questions, each question once, and (examples,) the index of each
+    example's candidate.
     """
 
     candidates: Sequence[Candidate]
@@ -146,8 +146,8 @@ def question(example: Example) -> WhoDeceives:
 
 
 def lesson(examples: Sequence[Example], y: Bools, moments: int) -> AnsweredQuestions:
-    """What there is to learn of labelled statements. Players who said nothing have no label of their own; where it is
-    known how many deceive, the others' labels speak of them. moments: of each game, besides its end.
+    """What labelled statements teach. Players who said nothing have no label of their own; if the number of deceivers
+    is known, the others' labels tell about them. moments: how many of each game, besides its end.
     """
     games: dict[str, list[tuple[WhoDeceives, str, bool]]] = defaultdict(list)
     for example, lies in zip(examples, y.tolist(), strict=True):
@@ -172,7 +172,7 @@ def lesson(examples: Sequence[Example], y: Bools, moments: int) -> AnsweredQuest
 
 
 def _spread(questions: Sequence[WhoDeceives], most: int) -> list[WhoDeceives]:
-    """At most so many of them, evenly spread, the last among them."""
+    """At most so many of them, evenly spread, including the last."""
     if most <= 0:
         return []
     step = max(len(questions) / most, 1.0)
@@ -181,9 +181,9 @@ def _spread(questions: Sequence[WhoDeceives], most: int) -> list[WhoDeceives]:
 
 
 def solve(features: Sparse, learned: AnsweredQuestions, penalties: Floats) -> tuple[Floats, float]:
-    """(weights, offset) with the largest likelihood less the L2 penalty. features: (candidates, features), in
+    """(weights, offset) that maximise the likelihood minus the L2 penalty. features: (candidates, features), in
     the order of the lesson; penalties: (features,). The offset matters only where it is not known how many
-    deceive; if no such game is learned from, it is the one that gives the candidates their prevalence. Raises
+    deceive; without such a game, it is chosen to match the prevalence of the candidates. Raises
     UsageError.
     """
     from scipy.optimize import minimize
@@ -221,7 +221,7 @@ _FEATURES, _WEIGHTS = "features.json", "weights.npy"
 
 
 class LinearOptions(GameOptions):
-    """What is read of a game, what is counted in the fields of a view, and how strongly weights are held back."""
+    """What is read of a game, what is counted in the fields of a view, and how strongly weights are penalised."""
 
     fields: str = Field(
         default="own,before,about,rest,claims",
@@ -271,7 +271,9 @@ class LinearDetector(WholeGameDetector):
         return [self.reasons_at(question(example), example.speaker, most) for example in examples]
 
     def reasons_at(self, asked: WhoDeceives, player: str, most: int) -> list[Reason]:
-        """Against the mean of the players, of all that is in the player's view. Raises KeyError for a stranger."""
+        """Reasons, relative to the mean of the players, from everything in the player's view. Raises KeyError for an
+        unknown player.
+        """
         players = asked.candidates()
         against = self.features(players).dense()
         row = {candidate.player: at for at, candidate in enumerate(players)}[player]
@@ -294,7 +296,7 @@ class LinearDetector(WholeGameDetector):
         return detector
 
     def _count_own(self) -> None:
-        """From here on only its own features are counted, so that it can score without end."""
+        """From now on, count only its own features, so that scoring any number of games takes no more memory."""
         known = {name: part.place for name, part in self._parts.items()}
         self._counts = Counted(self._reading(), known)
 
@@ -311,7 +313,7 @@ class LinearDetector(WholeGameDetector):
         return np.concatenate([np.full(len(part.place), 1 / allowed[name]) for name, part in self._parts.items()])
 
     def _choose(self, learned: AnsweredQuestions) -> tuple[dict[str, Features], Sparse]:
-        """The features of those who learn, and their values. Raises UsageError where there are none."""
+        """The features of the learning candidates, and their values. Raises UsageError if there are none."""
         self._counts = _shared(self._reading())
         fields = self._counts.fields(learned.candidates)
         parts, values = dict[str, Features](), list[Sparse]()
@@ -325,13 +327,13 @@ class LinearDetector(WholeGameDetector):
         return parts, found
 
     def features(self, candidates: Sequence[Candidate]) -> Sparse:
-        """(candidates, features) of one that has learned."""
+        """(candidates, features), for a trained detector."""
         fields = self._counts.fields(candidates)
         return Sparse.beside([_weighed(name, part, fields[name]) for name, part in self._parts.items()])
 
 
 def _weighed(name: str, features: Features, counts: Sparse) -> Sparse:
-    """The weights of words; of a claim, 1 + log count."""
+    """TF-IDF for words, 1 + log count for claims."""
     if name != CLAIMS:
         return features.weighed(counts)
     return replace(counts, value=1 + np.log(counts.value.astype(np.float64)))
@@ -339,5 +341,5 @@ def _weighed(name: str, features: Features, counts: Sparse) -> Sparse:
 
 @lru_cache(maxsize=4)
 def _shared(reading: ViewCounting) -> Counted:
-    """The counts that detectors with the same reading share while they learn."""
+    """The counts shared, while learning, by detectors that read alike."""
     return Counted(reading)

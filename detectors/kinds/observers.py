@@ -1,9 +1,9 @@
-"""The players' own judgement in public: who deceives, by the votes and by who left the game.
+"""The players' own public judgement: who deceives, from the votes and from who left the game.
 
-A vote is a choice among the other living players, in which one who deceives weighs e^b against 1 for one who does not
+A vote is a choice among the other living players, in which a deceiver has weight e^b and anybody else weight 1
 (a conditional logit; McFadden 1974). Voters who deceive have a b of their own: they know each other, and do not vote
 at random. The posterior sums over every set of players who may deceive, in which each voter is on either side. Voters
-who heard the same talk follow each other: how much their votes are worth together is learned too.
+who heard the same talk follow each other: how much their joint votes are worth is learned too.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ class CountedVote:
 
 @dataclass(frozen=True, slots=True)
 class CountedGame:
-    """What is counted of a game. deceivers: how many there are, None if not known; killed: players found dead; exiled:
-    those voted out, after whom the game went on.
+    """The counts of a game. deceivers: how many there are, None if not known; killed: players found dead; exiled: those
+    voted out without ending the game.
     """
 
     seats: int
@@ -61,10 +61,10 @@ class CountedGame:
 
 
 class Habits(Strict):
-    """What was learned of players. deceptive, honest: the log-odds with which a voter of that side prefers one who
-    deceives to one who does not; killed, exiled: by how much having left the game so moves the log-odds of deceiving;
-    prevalence: the share of players who deceive, for games where their number is not known; trust: the power to which
-    the probability of all votes of a game is taken, below 1 where voters follow each other.
+    """What was learned about players. deceptive, honest: the log-odds with which a voter of that side prefers a
+    deceiver to an honest player; killed, exiled: how much leaving the game in that way shifts the log-odds of
+    deceiving; prevalence: the share of players who deceive, for games where their number is not known; trust: the power
+    to which the probability of all votes of a game is raised, below 1 where voters follow each other.
     """
 
     deceptive: _Number = 0.0
@@ -76,8 +76,8 @@ class Habits(Strict):
 
 
 def counted_of(moment: GameMoment) -> CountedGame:
-    """A game as far as it is seen. Of several votes of a player on one day the last counts, as in a revote; one for the
-    voter, or for nobody alive, does not.
+    """A game as far as it is seen. Of several votes of a player on one day the last counts, as in a revote; a vote for
+    oneself, or for nobody alive, does not.
     """
     game = moment.transcript
     place = {name: at for at, name in enumerate(game.names)}
@@ -123,7 +123,7 @@ def _prior(counted: CountedGame, habits: Habits) -> Floats:
 
 
 def _tells(counted: CountedGame) -> bool:
-    """Whether there is something to learn from votes."""
+    """Whether votes tell anything."""
     return bool(counted.votes) and (counted.deceivers is None or 0 < counted.deceivers < counted.seats)
 
 
@@ -132,7 +132,7 @@ def _size(counted: CountedGame) -> int:
 
 
 def _sets(counted: CountedGame) -> Bools:
-    """(sets, seats): everyone who may deceive together."""
+    """(sets, seats): every set of players who may be the deceivers."""
     if counted.deceivers is None:
         return np.array(list(product((False, True), repeat=counted.seats)), dtype=bool)
     chosen = combinations(range(counted.seats), counted.deceivers)
@@ -151,10 +151,8 @@ def _log_chances(counted: CountedGame, sets: Bools, habits: Habits) -> Floats:
 
 
 def habit_of(votes: Mapping[tuple[int, int, bool], int], prior: float) -> float:
-    """The log-odds with which voters prefer one who deceives: the mode of their posterior.
-
-    votes: how many, by (candidates who deceive, candidates who do not, whether one who deceives was named); prior:
-    votes at random that are added to them.
+    """The log-odds with which voters prefer a deceiver: their posterior mode. votes: how many, by (deceiving
+    candidates, honest candidates, whether a deceiver was named); prior: how many random votes to add.
     """
     from scipy.optimize import brentq
 
@@ -168,10 +166,9 @@ def habit_of(votes: Mapping[tuple[int, int, bool], int], prior: float) -> float:
 
 
 def trust_of(games: Mapping[tuple[CountedGame, tuple[bool, ...]], int], habits: Habits, prior: float) -> float:
-    """The trust under which who did deceive is most likely (a composite likelihood; Varin, Reid and Firth 2011).
-
-    games: how many, by what is counted of them and whether each player deceives; habits: with a trust of 1; prior: the
-    weight of staying there. Tables that are too large for the sum are left out.
+    """The trust that makes the true deceivers most likely (a composite likelihood; Varin, Reid and Firth 2011). games:
+    how many, by their counts and whether each player deceives; habits: with a trust of 1; prior: the weight that pulls
+    towards 1. Tables that are too large for the sum are left out.
     """
     from scipy.optimize import minimize_scalar
 
@@ -195,7 +192,7 @@ _LARGEST = 2**12  # bytes
 
 
 class ObserversOptions(DetectorOptions):
-    """How much the numbers that are learned are drawn to chance."""
+    """How strongly the learned numbers are shrunk towards chance."""
 
     prior_votes: float = Field(default=2.0, gt=0, description="votes at random added to those of either side")
 
@@ -251,7 +248,7 @@ class ObserversDetector(Detector):
     def player_posteriors(
         self, moments: Sequence[GameMoment], _progress: Progress = silent
     ) -> list[Mapping[str, float]]:
-        """Before anybody votes or leaves, the share of players who deceive."""
+        """The posterior from votes and departures; before any, the share of players who deceive."""
         games = [counted_of(moment) for moment in moments]
         found = {counted: posterior_of(counted, self._habits).tolist() for counted in dict.fromkeys(games)}
         return [dict(zip(m.transcript.names, found[t], strict=True)) for m, t in zip(moments, games, strict=True)]

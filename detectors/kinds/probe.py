@@ -1,13 +1,9 @@
-"""A linear probe: the hidden states of a local causal language model at a statement's tokens, into a logistic
-regression.
-
-That a linear function of such states tells true from false, and honest from deceptive, was shown by Azaria and Mitchell
-(2023), Marks and Tegmark (2023) and Goldowsky-Dill et al. of Apollo Research (2025), on what the model itself reads or
-says. Here it reads what others said, whoever they are.
-
-It reads the context and then the statement; the states are averaged over the statement's own tokens. One pass gives
-several layers. The layer is chosen on statements of speaking models that the regression has not learned from, in games
-that it has not learned from; on games alone where fewer than three models speak, or all of them in every game.
+"""A linear probe: a logistic regression on the hidden states of a local causal language model at a statement's tokens.
+That a linear function of such states separates true from false, and honest from deceptive, was shown by Azaria and
+Mitchell (2023), Marks and Tegmark (2023) and Goldowsky-Dill et al. of Apollo Research (2025), for what the model itself
+reads or says. Here it reads what others said: the context and then the statement; the states are averaged over the
+statement's own tokens. One pass gives several layers. The layer is chosen on statements of held-out speaking models in
+held-out games; on held-out games alone where fewer than three models speak, or all of them in every game.
 
 A model that is named by its Hub id is not kept with the detector; one that comes from a folder is copied into it. The
 states of a fixed sentence are kept in either case, so that another model of the same name is noticed.
@@ -52,7 +48,7 @@ _LARGEST = float(np.finfo(np.float16).max)
 
 
 class Passage(NamedTuple):
-    """before: what a model reads first; own: the words that it is read at."""
+    """before: what a model reads first; own: the words whose states are used."""
 
     before: str
     own: str
@@ -73,8 +69,8 @@ class LanguageModel:
 
     def states(self, passages: Sequence[Passage], layers: Sequence[int], longest: int) -> NDArray[np.float16]:
         """(passages, layers, width): the mean hidden state at the tokens of each passage's own words, of several layers
-        from one pass. longest: tokens of a pass. The words before are cut where they do not fit; own words that do not
-        fit are read in several passes.
+        from one pass. longest: tokens of a pass. Words before are cut if they do not fit; own words that do not fit are
+        read in several passes.
         """
         import torch
 
@@ -88,7 +84,7 @@ class LanguageModel:
             for row, i in enumerate(part):
                 own[row, : windows[i][2]] = 0
             with torch.inference_mode():
-                # The body alone: the probabilities of next words would take more memory than all its layers.
+                # The body alone: the probabilities over next tokens would take more memory than all layers.
                 hidden = self.model.base_model(
                     input_ids=ids, attention_mask=read, output_hidden_states=True, use_cache=False
                 ).hidden_states
@@ -129,7 +125,7 @@ class LanguageModel:
         return found
 
     def _padded(self, rows: Sequence[list[int]]) -> tuple[Any, Any]:
-        """(ids, mask) as tensors; what is padded stands after the words, where no word of a causal model sees it."""
+        """(ids, mask) as tensors; padding comes after the words, where a causal model's words cannot see it."""
         import torch
 
         ids = torch.zeros((len(rows), max(map(len, rows))), dtype=torch.long)
@@ -170,10 +166,10 @@ def _files(folder: Path) -> list[Path]:
 
 
 _AT_ONCE = 256
-_MEMORY = 2**30  # bytes remembered of statements that are only scored
+_MEMORY = 2**30  # bytes to remember of statements that are only scored
 
 States = NDArray[np.float16]
-_Seen = dict[tuple[tuple[int, ...], int], dict[Passage, States]]  # by layers and the tokens of a pass
+_Seen = dict[tuple[tuple[int, ...], int], dict[Passage, States]]  # activations, by layers and tokens of a pass
 _remembered: WeakKeyDictionary[LanguageModel, _Seen] = WeakKeyDictionary()
 
 
@@ -185,7 +181,7 @@ class Activations:
         self._seen = _remembered.setdefault(model, {}).setdefault((self.layers, longest), {})
 
     def of(self, passages: Sequence[Passage], progress: Progress = silent, remember: bool = False) -> States:
-        """(passages, layers, width) float16. remember: keep all of them; otherwise only while there is room."""
+        """(passages, layers, width) float16. remember: keep all of them; else only while there is room."""
         new = sorted({one for one in passages if one not in self._seen}, key=lambda one: len("".join(one)))
         found: dict[Passage, States] = {}
         for start in range(0, len(new), _AT_ONCE):
@@ -285,7 +281,7 @@ class ProbeDetector(Detector):
     def _try_layers(
         self, states: States, y: Bools, groups: Groups, speakers: Sequence[str], progress: Progress
     ) -> tuple[Floats, str]:
-        """((layers,) the mean AUROC on what was held out, what that was: speaking models, or else games)."""
+        """((layers,) the mean held-out AUROC, what was held out: speaking models, or else games)."""
         from sklearn.metrics import roc_auc_score
 
         models, rows = np.array(speakers, dtype=np.str_), np.arange(len(y))
@@ -312,7 +308,7 @@ def passage(example: Example, config: TextConfig) -> Passage:
 
 
 def candidates(model: LanguageModel, o: ProbeOptions) -> tuple[int, ...]:
-    """The layers to choose among, from the first to the last. Raises UsageError for a layer that there is not."""
+    """The layers to choose among, from the first to the last. Raises UsageError for a layer that does not exist."""
     if o.layer > model.layers:
         raise UsageError(f"{o.model} has {model.layers} layers; --layer {o.layer} is none of them")
     if o.layer:

@@ -37,11 +37,11 @@ signs that are no letters, such as emoji, stand in many texts.
 """
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 _SIGNS = re.compile(r"[\u2190-\u2bff\u3000-\u303f\U0001f000-\U0001faff]")
-_SHARE, _OFTEN = 0.2, 0.1  # of all letters, in a script without spaces; of the texts, with such a sign
+_SHARE, _OFTEN = 0.2, 0.1  # share of letters in a script without spaces; share of texts with such a letter
 
 
 def blind(texts: Sequence[str]) -> str:
-    """What words cannot see of these texts, in words; "" if they see all that matters."""
+    """What word features miss in these texts, as a phrase; "" if they miss nothing that matters."""
     letters, unspaced = sum(map(len, texts)), sum(len(_UNSPACED.findall(text)) for text in texts)
     if unspaced > _SHARE * letters:
         return "a script without spaces between words"
@@ -160,7 +160,9 @@ def _ngrams(o: TfidfOptions) -> Ngrams:
 
 
 def resolved(o: TfidfOptions, texts: Sequence[str]) -> tuple[TfidfOptions, tuple[str, ...]]:
-    """The options with characters read where nobody says it and these texts need it; and the note that says so."""
+    """The options, with characters switched on if the user left that open and these texts need them; and a note on
+    it.
+    """
     if o.chars is not None:
         return o, ()
     why = blind(texts)

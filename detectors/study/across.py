@@ -1,7 +1,8 @@
-"""The figures of every place across units, computed from the scores: nothing is fitted, all leave the same games out.
+"""The figures of every place across units, computed from scores alone: nothing is fitted, and all leave the same games
+out.
 
-Two populations of each unit: its statements, by their own scores, which use what was said so far, so that they could be
-shown while the game is played; and its players, after the game.
+Each unit has two populations: its statements, by scores that use only what was said so far, so that they could be shown
+during the game; and its players, after the game.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ PLAYER_WITHIN, PLAYER_AUROC = "player_auroc_within", "player_auroc"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something was measured. by: the kind of unit; test: the unit, "" for the mean of several; train: what was
+    """Where something was measured. by: the kind of unit; test: the unit, "" for the mean of several; train: the unit
     learned from, "" for all the rest; family: of the corpora; end: WORST or MEAN, "" for neither; after: whether the
     whole game was known; cells: how many places WORST and MEAN are of.
     """
@@ -43,7 +44,7 @@ class Place:
 
     @property
     def where(self) -> str:
-        """As figures name it: "left out:model=A", "pair:model=A > B:worst of 6", "left out:task of games:mean of 5"."""
+        """As figures call it: "left out:model=A", "pair:model=A > B:worst of 6", "left out:task of games:mean of 5"."""
         unit = f"{self.by}={f'{self.train} > ' * bool(self.train)}{self.test}"
         several = f"{self.by} of {self.family}" if self.family else self.by
         end = self.end and f"{self.end} of {self.cells}"
@@ -63,8 +64,8 @@ class _Cell:
 def figures(
     table: UnitTable, scores: Sequence[TrialScores], seed: int, progress: Progress = silent
 ) -> tuple[list[Figure], dict[str, Place]]:
-    """Every figure, and the place of each by its `where`: of each unit; of the worst and the mean off the diagonal, of
-    each family of corpora; and by how much the mean of detectors is above that of controls.
+    """Every figure, and the place of each by its `where`: for each unit; for the worst and the mean off the diagonal in
+    each family of corpora; and by how much the mean of detectors exceeds that of controls.
     """
     measure = _Measure.of(table, seed)
     found: list[_Cell] = []
@@ -89,9 +90,9 @@ def figures(
 
 
 def _together(several: Place, cells: Sequence[_Cell]) -> Iterator[_Cell]:
-    """The worst, where any is defined, and the mean of some figures; the interval of the worst allows for its having
-    been picked. Those whose value is not defined without some games are left out of that mean, which rests on no more
-    games than the one that has fewest.
+    """The worst, where any is defined, and the mean of some figures; the interval of the worst allows for its
+    selection. The mean leaves out figures that are undefined without some games, and counts as resting on the smallest
+    number of games among its figures.
     """
     full = [cell for cell in cells if cell.figure.value is not None]
     mean = replace(several, end=MEAN, cells=len(full))
@@ -114,7 +115,7 @@ def _together(several: Place, cells: Sequence[_Cell]) -> Iterator[_Cell]:
 
 
 def _ahead(means: Sequence[_Cell]) -> Iterator[Figure]:
-    """By how much the mean of each detector is above that of each control, where both are of the same places."""
+    """By how much the mean of each detector exceeds that of each control, if both cover the same places."""
     rivals = [cell for cell in means if cell.figure.scorer.startswith(CONTROL)]
     detectors = [cell for cell in means if cell not in rivals]
     for mine, its in product(detectors, rivals):
@@ -147,7 +148,7 @@ class _Measure:
 
     def of_unit(self, scores: TrialScores, test: str) -> Iterator[_Cell]:
         """The figures of one unit: of its statements, and of its players, where any are scored, whether they spoke or
-        not. Players who were killed at night are not counted: everybody knows what they are.
+        not. Players killed at night do not count: everybody knows what they are.
         """
         trial, frame, players = scores.trial, self.table.frame, self.table.players
         mine = pl.col(UNITS[trial.by]).eq(test).fill_null(value=False)

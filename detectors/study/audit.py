@@ -1,4 +1,4 @@
-"""The audit of a corpus: a study whose scorers know one thing each, and checks that are no scores."""
+"""The audit of a corpus: a study whose scorers each know one thing, and checks that are not about scores."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def checked(data: Audited, name: str) -> AuditResult:
 
 
 def _no_alarm(data: Audited, rows: Iterable[Figure], games: int) -> Finding:
-    """How far a scorer comes that does not read the statement, where nothing is an alarm."""
+    """What a scorer reaches without reading the statement, for audits without an alarm."""
     blind = [row for row in rows if row.where == data.first and row.scorer.removeprefix(CONTROL) in SHORTCUTS]
     words, best = "No alarm: no figure passes its limit", max(blind, key=lambda one: one.value or 0.0, default=None)
     if best:

@@ -1,4 +1,4 @@
-"""What an audit looks at: what scorers reach that know one thing each, what leaks, and who is missing."""
+"""The checks of an audit: what scorers that know one thing reach, what leaks, and what is missing."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ READINGS = (WORDS_NAMED, WORDS, WORDS_WITHOUT_ROLES, OPENINGS, NAME_AND_WORDS, B
 WORDS_BEYOND = BEYOND_CHANCE[1], 0.35
 """A word may tell by what it means, so that more is asked of it."""
 _SHARE = "what share of a game's labelled statements is deceptive, and not which"
-_MOST_OF_IT = 0.8  # of what all words reach beyond chance, which openings must certainly exceed to be told
+_MOST_OF_IT = 0.8  # openings are reported if they certainly reach this share of what all words reach beyond chance
 
 
 def known(data: Audited) -> list[str]:
@@ -78,7 +78,7 @@ def known(data: Audited) -> list[str]:
 
 
 def scorers(data: Audited) -> Examined:
-    """What every control reaches wherever it is scored, and what follows; the sentences are about the first place."""
+    """What every control reaches in each place, and what follows from it; the sentences are about the first place."""
     places, names = list(data.schemes), known(data)
     reached = {
         where: {name: data.auroc(data.scores(name, scheme)) for name in names} for where, scheme in data.schemes.items()
@@ -104,7 +104,7 @@ def _of_shortcuts(own: dict[str, Jackknifed], data: Audited) -> Iterator[tuple[s
             moral = "a detector that reads context can judge what was asked in place of the answer"
         knows = _SHARE if name == K_OF_N and data.target != ROLE else CONTROLS[name].words
         said = f"A scorer that knows only {knows} reaches AUROC {own[name]:.3f}"
-        blames = name != K_OF_N  # which is alike for all of a game, so that it tells no lie
+        blames = name != K_OF_N  # constant within a game, so it cannot single out a lie
         yield severity if blames else PLAIN, f"{said}: {moral.format(value=own[name].value)}.", name
 
 
@@ -152,12 +152,12 @@ def _of_tokens(own: dict[str, Jackknifed], data: Audited) -> Iterator[tuple[str,
         yield severity, f"{what}, in {lies} deceptive and {others} honest {data.units.statements}. {why}.", name
 
 
-_KEPT = 30  # statements with reasoning, below which nothing is said of it
+_KEPT = 30  # the fewest statements with reasoning for saying anything about it
 
 
 def reasoning(data: Audited) -> Examined:
-    """What reasoning reaches, with words for roles and without, on the labelled statements that keep some; games held
-    out. Nothing where too few keep any.
+    """What reasoning reaches, with words for roles and without, on labelled statements that have some; games held out.
+    Nothing if too few do.
     """
     keeps = data.texts.select(keeps_reasoning()).to_series().to_numpy()
     kept, where = keeps & data.known, f"{OUT_OF_FOLD}:with reasoning"
@@ -200,7 +200,7 @@ _DIVISIONS = 5
 
 
 def copies(data: Audited) -> Examined:
-    """What is scored and repeats what was learned from then, names masked, and what words reach on the rest."""
+    """The scored statements that copy learned ones, names masked, and what words reach on the rest."""
     name, plan = CONTROL + WORDS, ScoringPlan(OUT_OF_FOLD, seed=data.seed)
     scores = data.by_game.table(data.probe(WORDS), name, data.target, data.step)
     divisions = by_group(data.texts["statement_id"], data.groups, data.y, data.known, data.seed, _DIVISIONS)
@@ -216,7 +216,7 @@ def copies(data: Audited) -> Examined:
 
 def division(data: Audited) -> Examined:
     """What words reach with whole batches, prompt versions or runs held out; and, with the speaker's name, with
-    statements held out instead of games, unless each is a game of its own.
+    statements held out instead of games, unless each statement is a game of its own.
     """
     figures, findings = list[Figure](), list[Finding]()
     several = len(np.unique(data.groups[data.known])) < data.known.sum()
@@ -230,7 +230,7 @@ def division(data: Audited) -> Examined:
             words = f"Whole {BATCHES[unit]} cannot be held out: what is left then has labels of one class alone."
             findings.append(Finding(words, (), NOTABLE))
             continue
-        # Compared with as many folds by game: more folds learn from more, which would pass for a leak.
+        # Compared with as many folds by game: more folds learn from more data, which would look like a leak.
         divided, as_many = data.auroc(score), data.held_out(data.groups, len(scheme.repeats[0]))
         by_game = data.auroc(data.scores(control, as_many))
         if unit in BATCHES:
@@ -244,14 +244,14 @@ def division(data: Audited) -> Examined:
             )
             cause = f", {gain:.3f} from leakage alone: statements of one game give each other away"
         mine = data.row(control, where, divided), data.row(control, less, gain, against=control)
-        severity = graded(min(gain.certain, higher.certain - CHANCE), GAIN)  # what is not found is no leak
+        severity = graded(min(gain.certain, higher.certain - CHANCE), GAIN)  # a probe at chance has no leak
         figures += mine
         findings.append(Finding(data.units.say(f"{words}{cause * (severity != PLAIN)}."), mine, severity))
     return Examined(figures, findings)
 
 
 def units_of(data: Audited) -> list[str]:
-    """The units that tell some games apart, each division of the games once."""
+    """The units that divide the games, each distinct division once."""
     found: dict[tuple[int, ...], str] = {}
     for unit in BATCHES:
         values = data.labelled[unit]
@@ -261,7 +261,7 @@ def units_of(data: Audited) -> list[str]:
 
 
 def shuffled(data: Audited) -> Examined:
-    """What words reach on labels dealt to other games: what the protocol finds where nothing is to be found."""
+    """What words reach on labels dealt to other games: what the protocol finds where there is nothing to find."""
     plan = ScoringPlan(OUT_OF_FOLD, seed=data.seed)
     found = checks.shuffles(data.texts, data.by_game, data.target, plan, lambda *_: data.step())
     if found is None:
@@ -271,14 +271,14 @@ def shuffled(data: Audited) -> Examined:
     return Examined(found.figures, [Finding(one, found.figures, SERIOUS if found.bad else PLAIN) for one in words])
 
 
-_NAMED = 30  # statements or turns of a group that a sentence names, at least
+_NAMED = 30  # the fewest statements or turns of a group that a sentence names
 _WHO = {"speaker_model": "model", "speaker_role": "role"}
 
 
 def missing(data: Audited) -> Examined:
-    """Whose labels, texts or turns are missing: an alarm where the model or the role alone tells which."""
+    """Whose labels, texts or turns are missing: an alarm if the model or the role alone predicts which."""
     spoken, units = data.spoken, data.units
-    if not units.are_games:  # what a user or a system prompt says has no label, and is no loss
+    if not units.are_games:  # users and system prompts never have labels, so nothing is missing there
         roles = spoken.filter(~pl.col("missing"))["speaker_role"].unique()
         spoken = spoken.filter(pl.col("speaker_role").is_in(roles.implode()))
     losses = (
@@ -311,7 +311,7 @@ def missing(data: Audited) -> Examined:
 
 
 def _knowing(by: str, table: pl.DataFrame, column: str, data: Audited) -> Jackknifed:
-    """How well one column alone tells what is missing, with whole games held out."""
+    """How well one column alone predicts what is missing, with whole games held out."""
     y, groups = table[column].to_numpy(), table["game_id"].to_numpy().astype(np.str_)
     probe = fitted_on(pl.col(by).fill_null(""), one_hot=True)(table, data.seed)
     scheme = by_group(table["game_id"], groups, y, np.ones(len(y), dtype=bool), data.seed, 1)

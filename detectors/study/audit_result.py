@@ -31,8 +31,8 @@ _NOT_SHOWN = (
 
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
 class AuditResult(StudyResult):
-    """What an audit found. found: the worst first, and where none is an alarm, that first; called: what the corpus
-    calls its statements and games; sources: where the words come from.
+    """What an audit found. found: the worst first; if none is an alarm, the finding that says so; called: what the
+    corpus calls its statements and games; sources: where the words come from.
     """
 
     corpus: str
@@ -57,7 +57,7 @@ class AuditResult(StudyResult):
 
     @property
     def alarms(self) -> tuple[Finding, ...]:
-        """The findings that are not plain."""
+        """The findings with a severity."""
         return tuple(found for found in self.findings if found.severity != PLAIN)
 
     @property

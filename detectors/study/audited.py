@@ -1,4 +1,4 @@
-"""What an audit reads of a corpus, how it divides it, and what the controls reach, with the same games left out."""
+"""What an audit reads of a corpus, how it divides it, and what the controls reach, all with the same games left out."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _GAMES_A_BATCH = 3
 @dataclass(eq=False)
 class Audited:
     """A corpus to be audited. split: as in SCHEMES; spoken: every statement in order of play, with `missing` (no label)
-    and `lost` (no text); texts: the n whose text is left, with `k_of_n`, and `batch`, `condition`, `run` and
+    and `lost` (no text); texts: the n whose text is not lost, with `k_of_n`, and `batch`, `condition`, `run` and
     `prompt_version` of their game; games: the table; step: called after each fit.
 
     units: what the corpus calls its statements and games; known: (n,) which texts have the label, and labelled: these;
@@ -63,7 +63,7 @@ class Audited:
 
     @cached_property
     def schemes(self) -> dict[str, Scheme]:
-        """By where controls are scored; not on test, where it is too small."""
+        """Schemes by the place where controls are scored; without test if that is too small."""
         train, test = (self.known & (self.texts["split"] == split).to_numpy() for split in ("train", "test"))
         both = all(len(np.unique(self.y[rows])) == 2 for rows in (train, test))
         fold = Fold(np.flatnonzero(train), np.flatnonzero(self.texts["split"] == "test"))
@@ -74,15 +74,15 @@ class Audited:
 
     @property
     def first(self) -> str:
-        """Where sentences are about."""
+        """The place that sentences are about."""
         return next(iter(self.schemes))
 
     def held_out(self, of: NDArray[np.str_], folds: int = FOLDS) -> Scheme:
-        """Folds that hold whatever has one name in `of`, (n,), out together."""
+        """Folds that hold out together whatever shares a name in `of`, (n,)."""
         return by_group(self.texts["statement_id"], of, self.y, self.known, self.seed, 1, folds)
 
     def scores(self, control: str, scheme: Scheme) -> Floats:
-        """(n,): of a control, NaN where the scheme scores nothing."""
+        """(n,): the scores of a control, NaN where the scheme scores nothing."""
         return scheme.scores(self.probe(control), self.step)
 
     def auroc(self, score: Floats) -> Jackknifed:
@@ -91,7 +91,7 @@ class Audited:
         return ranked(self.y[known], score[known], self.groups[known], self.seed)
 
     def row(self, scorer: str, where: str, auroc: Jackknifed, against: str = "") -> Figure:
-        """The AUROC of a scorer as a figure, or what it is more than that of another, or elsewhere."""
+        """The AUROC of a scorer as a figure, or its excess over that of another scorer or place."""
         metric, other = (POOLED + DIFFERENCE, CONTROL + against) if against else (POOLED, None)
         return auroc.figure(CONTROL + scorer, self.target, where, metric, other)
 
@@ -138,8 +138,8 @@ def read_audited(
 
 
 def _batch() -> pl.Expr:
-    """What games played together share: the game's id without the number at its end; null if that tells most games
-    apart, so that it names no batches.
+    """What games played together share: the game's id without the number at its end; null if most games have one of
+    their own, since it then names no batches.
     """
     stem = pl.col("game_id").str.replace(_NUMBER, "")
     return pl.when(stem.n_unique() * _GAMES_A_BATCH <= pl.len()).then(stem)

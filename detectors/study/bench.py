@@ -38,8 +38,7 @@ def bench(
     progress: bool = False,
     **settings: Any,
 ) -> BenchResult:
-    """Measure detectors on a suite of data sets, beside what words alone do there and the judges that came with it.
-
+    """Measure detectors on a suite of data sets, beside what words alone reach and the judges that came with the data.
     Trained detectors are scored as they are. They, and kinds that are named, also learn anew from each data set with
     groups, tasks and speaking models left out. Places count only leads that chance does not explain.
 
@@ -102,8 +101,8 @@ def bench(
 def _contenders(
     named: Sequence[Model], context: int, views: Sequence[str], seed: int
 ) -> tuple[dict[str, LoadedDetector], dict[str, Recipe], list[str]]:
-    """Trained detectors, kinds that learn from each data set, by name, and specs of chat models. context, views: what
-    kinds read.
+    """Trained detectors, kinds that learn from each data set (by name), and specs of chat models. context, views: what
+    the kinds read.
     """
     models, kinds, judges = list[Model](), dict[str, Recipe](), list[str]()
     for one in named:

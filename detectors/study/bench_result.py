@@ -29,8 +29,8 @@ TASK, MEAN = "task=", "mean of tasks"
 
 @dataclass(frozen=True, slots=True)
 class Benched:
-    """What one data set shows. evaluation: as of `evaluate`, but with tasks that count alike; places: by scorer, 1 plus
-    how many are ahead of it by more than chance explains; seconds: of fitting and scoring.
+    """The results on one data set. evaluation: as of `evaluate`, but with equal weight for tasks; places: by scorer, 1
+    plus how many are ahead of it by more than chance explains; seconds: of fitting and scoring.
     """
 
     data: SuiteData
@@ -40,13 +40,13 @@ class Benched:
     sha256: str
 
     def placed(self, row: Figure) -> Figure:
-        """A figure with the data set before its place, and behind it that it is a mean of tasks, where it is."""
+        """The figure with the data set before its place and, if it is a mean over tasks, that after it."""
         mean = self.evaluation.within == "tasks" and row.metric.removesuffix(DIFFERENCE) == WITHIN
         of = f":{MEAN}" if mean and f":{TASK}" not in row.where else ""
         return replace(row, where=f"{self.data.name}:{row.where}{of}")
 
     def figure(self, scorer: str, metric: str = "", task: str = "", against: str | None = None) -> Figure | None:
-        """One that is defined; the AUROC by which scorers are judged where no metric is named."""
+        """A defined figure; by default the AUROC by which scorers are judged."""
         metric = (metric or self.metric) + DIFFERENCE * bool(against)
         where = self.evaluation.plan.split + (f":{TASK}{task}" if task else "")
         for row in self.evaluation.rows:
@@ -60,13 +60,13 @@ class Benched:
 
     @property
     def tasks(self) -> list[str]:
-        """Those that have figures of their own."""
+        """The tasks with figures of their own."""
         found = (row.where.partition(f":{TASK}")[2] for row in self.evaluation.rows)
         return list(dict.fromkeys(filter(None, found)))
 
     @property
     def solved(self) -> list[str]:
-        """The tasks that words alone do; "" stands for a data set without tasks."""
+        """The tasks that words alone solve; "" stands for a data set without tasks."""
         rows = {task: self.figure(WORDS_ALONE, task=task) for task in self.tasks or [""]}
         return [task for task, row in rows.items() if row and row.lo is not None and row.lo > SOLVED]
 
@@ -92,9 +92,9 @@ class Benched:
 
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
 class BenchResult(StudyResult):
-    """What `bench` found. control: how many ordinary conversations there were, by the name of their set, or no_control,
-    why none; missing: data sets that could not be had, and why. Of its figures, `where` is the data set, the split, and
-    behind colons a task, a model or "mean of tasks".
+    """What `bench` found. control: how many ordinary conversations there were, by the name of their set, or no_control:
+    why there were none; missing: data sets that were not available, and why. Of its figures, `where` is the data set,
+    the split, and behind colons a task, a model or "mean of tasks".
     """
 
     suite: Suite
@@ -117,7 +117,7 @@ class BenchResult(StudyResult):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What words alone do, first; then who is best on each data set, and what that is worth."""
+        """First, what words alone reach; then who is best on each data set, and what that is worth."""
         return (_about_words(self.data), *(one.finding for one in self.data))
 
     @property
@@ -128,7 +128,7 @@ class BenchResult(StudyResult):
 
 
 def _about_words(data: tuple[Benched, ...]) -> Finding:
-    """On every data set, what words alone reach, and where they alone do it."""
+    """What words alone reach on every data set, and where they suffice."""
     told, rests, solved = list[str](), list[Figure](), list[str]()
     for one in data:
         if (whole := one.figure(WORDS_ALONE)) is None:
@@ -181,7 +181,7 @@ def _slug(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "model"
 
 
-_TOLD, _DRAWN = 2, 14  # data sets at the top of the page, and scorers of each in its figure
+_TOLD, _DRAWN = 2, 14  # data sets in the figure at the top, and scorers of each
 _READING = (
     "With 95% intervals; an AUROC of 0.5 is chance, and tasks count alike. A place counts only those whose lead chance "
     "does not explain, so that equals share one; two are compared on what both scored. In brackets: what "
@@ -256,7 +256,7 @@ def _sections(one: Benched, number: int) -> Iterator[Section]:
 
 
 def _source(one: Benched) -> tuple[str, ...]:
-    """Where the data come from, what is measured of them, and the time that it took."""
+    """Where the data come from, what is measured of them, and how long it took."""
     data, facts = one.data, one.to_json()
     said = [data.url, f"licence: {data.licence or 'not stated'}", one.sha256 and f"SHA-256 {one.sha256}"]
     said += [f"label_{facts['target']}", f"split: {facts['split']}"]

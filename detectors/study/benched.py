@@ -64,7 +64,9 @@ class Benching:
         return dict(self.kinds) | own
 
     def thresholds(self, model: LoadedDetector, target: str) -> Thresholds:
-        """Those that flag so many of the ordinary conversations by their last answer; none without any."""
+        """The thresholds that flag so large a share of the ordinary conversations by their last answer; none without
+        any.
+        """
         if self.control is None:
             return {}
         last = set(self.control.group_by("game_id").agg(pl.col("statement_id").last())["statement_id"])
@@ -125,7 +127,7 @@ def benched(data: SuiteData, found: SuiteCorpus, how: Benching, progress: Progre
 
 
 def _without_units(study: Study, units: Sequence[str]) -> dict[str, Scheme]:
-    """Without a task, or speaking model, every group that it is in is left out. units: of OTHER."""
+    """Leave each task or speaking model out, with every group that it is in. units: of OTHER."""
     found, whole, statements = dict[str, Scheme](), study.scheme, study.statements
     known = statements[target_column(study.target)].is_not_null().to_numpy()
     for unit in units:
@@ -149,7 +151,7 @@ def _without_units(study: Study, units: Sequence[str]) -> dict[str, Scheme]:
 def _as_trained(
     study: Study, how: Benching, labelled: pl.DataFrame
 ) -> tuple[dict[str, LoadedDetector], dict[str, float]]:
-    """Trained detectors as they are: those that have scores, and their seconds."""
+    """Trained detectors as they are: those with scores, and their seconds."""
     scored, seconds = dict[str, LoadedDetector](), dict[str, float]()
     for name, model in how.models.items():
         try:
@@ -192,7 +194,7 @@ def _learned_here(study: Study, how: Benching, schemes: Mapping[str, Scheme]) ->
 
 
 def _came_with(study: Study) -> None:
-    """Those who rated the statements where they come from: judges each and together, players together."""
+    """The raters that came with the data: judges singly and together, players together."""
     ratings = collected(read(study.corpus, "ratings"), study.corpus).drop_nulls("suspicion")
     judged = ratings.filter(pl.col("observer_role") == "")
     judges = sorted(judged["observer"].unique())

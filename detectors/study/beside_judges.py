@@ -26,8 +26,8 @@ JUDGE = "judge:"
 
 @dataclass(frozen=True, slots=True)
 class JudgeFacts:
-    """What asking a judge came to. how: "log-probability" of its answer, or "stated confidence"; statements: asked
-    about; failed: those without a score, by reason; found: replies in the cache; requests, tokens, cost: of this time,
+    """The result of asking a judge. how: "log-probability" of its answer, or "stated confidence"; statements: asked
+    about; failed: those without a score, by reason; found: replies in the cache; requests, tokens, cost: this time,
     cost None without a price; view: what it was shown of each.
     """
 
@@ -59,7 +59,7 @@ class JudgeFacts:
 @dataclass(frozen=True, slots=True)
 class Judges:
     """Who judges, and how. specs: "openai:MODEL…"; most: statements for each target, drawn by whole games, None for
-    all; views: what each is shown of a statement, one after the other.
+    all; views: what each is shown of a statement, in turn.
     """
 
     specs: tuple[str, ...]
@@ -101,10 +101,9 @@ def judge_statements(
     """A score table and the facts of each judge, for each view.
 
     evaluated: of `read_statements`; those with a label are judged. text: how a statement becomes text. first: games
-    that are drawn before others. say: whether to write about an interrupt to standard error.
-
-    Raises UsageError for a model that cannot be opened, RunPaused if it cannot be asked for now, and KeyboardInterrupt;
-    every reply that came is kept.
+    that are drawn before others. say: whether to report an interrupt on standard error. Raises UsageError for a model
+    that cannot be opened, RunPaused if it cannot be asked for now, and KeyboardInterrupt; every reply that came is
+    kept.
     """
     tables, facts = list[pl.DataFrame](), list[JudgeFacts]()
     for spec, view in product(judges.specs, judges.views):

@@ -1,6 +1,6 @@
 """Detectors compared with the players of the games: as raters, as voters, and in the surviving villager's seat.
 
-What players rate, vote and say together are scores like any other, on the statements that they rated, or on the players
+The players' ratings, votes and answers are scores like any other, on the statements that they rated or on the players
 who stood on a ballot. In the villager's seat of Mini-Mafia a detector names the living player, other than the villager,
 whose statements it found most suspicious on average; the villager's choice is its vote.
 """
@@ -97,7 +97,7 @@ def on_statements(
 def on_annotated(
     scores: pl.DataFrame, statements: pl.DataFrame, people: pl.DataFrame, plan: ScoringPlan
 ) -> tuple[list[Figure], list[str]]:
-    """Detectors and people who annotated, in places named `test:judged-by-people`. people: of `read_people`."""
+    """Detectors and people who annotated, in places named `test:judged-by-people`. people: from `read_people`."""
     rows, notes = list(_on_rated(scores, statements, people, JUDGED, plan)), list[str]()
     elsewhere = people.join(plan.evaluated(statements), on="statement_id", how="anti")["statement_id"].n_unique()
     if elsewhere:
@@ -135,8 +135,8 @@ def _beside(
     answers: pl.DataFrame,
     plan: ScoringPlan,
 ) -> Iterator[Figure]:
-    """Each detector and all that observers say together as scorers of items, and each observer. items: with the columns
-    `said`; detectors: each with those that it scored.
+    """Each detector, the observers' joint verdict, and each observer, as scorers of items. items: with the columns
+    `said`; detectors: each with the items that it scored.
     """
     scored_by = [(OBSERVERS + name, items.with_columns(score=name).drop_nulls("score")) for name in said]
     players, others = (
@@ -150,7 +150,9 @@ def _beside(
 
 
 def _values(table: pl.DataFrame, name: str, plan: ScoringPlan) -> dict[str, Floats]:
-    """The metrics of a scorer; where players flag, its recall where it flags as many honest statements as they do."""
+    """The metrics of a scorer; where players flag, also its recall when it flags as many honest statements as they
+    do.
+    """
     found = values_of(table, plan)
     if FLAGS not in table.columns or (name.startswith(OBSERVERS) and name != OBSERVERS + FLAGS):
         return found
@@ -167,8 +169,8 @@ def on_players(scores: pl.DataFrame, asked: pl.DataFrame, statements: pl.DataFra
     share of votes; and detectors, by the mean score of what the player said by then.
 
     An item is a player who stood to be voted for on one ballot; places are named `test:voted-on`. Only scores of the
-    target `role` are set beside the votes, since that is what a vote is about. A vote that the rules drew is left out.
-    asked: of `ballots`; statements: those of the evaluated split that were scored.
+    target `role` are set beside the votes, since that is what a vote is about. Votes drawn by the rules are left out.
+    asked: from `ballots`; statements: those of the evaluated split that were scored.
     """
     asked, mine = asked.filter(~pl.col("drawn")), scores.filter(target=ROLE)
     if asked.is_empty() or mine.is_empty():
@@ -208,8 +210,8 @@ def ballots(statements: pl.DataFrame, votes: pl.DataFrame, games: pl.DataFrame) 
 
 
 def by_then(items: pl.DataFrame, scores: pl.DataFrame, statements: pl.DataFrame) -> pl.DataFrame:
-    """The items with the mean score of the statements that the player had made by that ballot, and their number: on its
-    day, what was said before the first vote, and before a second one also the reasons of the first and the defence.
+    """The items with the mean score, and the number, of the player's statements before that ballot: on its day those
+    before the first vote and, for a second vote, also the reasons of the first and the defence.
     """
     made = statements.select("statement_id", "game_id", "phase", name="speaker", said="day")
     today = pl.col("phase").is_in(_BEFORE_VOTES) | ((pl.col("ballot") > 1) & (pl.col("phase") != Phase.REVOTE.value))
@@ -230,7 +232,7 @@ def in_the_villagers_seat(
 ) -> tuple[list[Figure], list[str]]:
     """Share of votes in which the detector and the villager name the mafioso, and the paired difference, over games.
 
-    A vote that the rules drew at random says nothing about the villager: it is left out but counted. Rows: all
+    A vote drawn at random by the rules says nothing about the villager: it is left out but counted. Rows: all
     non-human villagers; those of each mafioso model and each villager model; and people (`test:people`).
     Games in which the detector left a statement without a score are left out. If the detector ties, the share of
     mafiosos among the tied counts; a player who said nothing gets the mean of the others. A row's `prevalence` is the
@@ -265,7 +267,7 @@ def in_the_villagers_seat(
 def _named(asked: pl.DataFrame) -> pl.DataFrame:
     """One row per vote: voted and named, 1.0 if it is the mafioso; chance; statements; who voted."""
     mafioso, score = pl.col("y").cast(pl.Float64), pl.col("score")
-    # Who said nothing is as suspect as the others on average; where nobody spoke, all are equal.
+    # Players who said nothing are as suspect as the others on average; if nobody spoke, all are equal.
     score = score.fill_null(score.mean().over(_VOTE)).fill_null(0.0)
     return (
         asked.with_columns(score=score)
@@ -314,8 +316,8 @@ def observer(model: str, role: str) -> pl.Expr:
 def observer_rows(
     answers: pl.DataFrame, truth: pl.DataFrame, target: str, where: str, plan: ScoringPlan
 ) -> Iterator[Figure]:
-    """Recall and false positive rate of each observer, and the share of the others' answers to the same items that are
-    like its own. answers: item, game_id, observer, yes; truth: item, y of the labelled items.
+    """Recall and false positive rate of each observer, and how often the others' answers to the same items agree with
+    its own. answers: item, game_id, observer, yes; truth: item, y of the labelled items.
     """
     family = [] if resampled_as(truth) in answers.columns else [resampled_as(truth)]
     known = answers.join(truth.select("item", "y", *family), on="item", maintain_order="left")

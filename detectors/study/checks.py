@@ -1,4 +1,4 @@
-"""What must be looked at before any figure is believed: copies of what was learned, and labels that mean nothing."""
+"""Checks before any figure is believed: copies of what was learned, and meaningless labels."""
 
 from __future__ import annotations
 
@@ -30,9 +30,8 @@ _NAMED, _TIMES, _MOST = 3, 20, 1_000
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What a check found. name: COPIES or SHUFFLES; scorer, target: of whom; bad: whether figures over all cannot be
-    taken for what they seem; sentences: what a reader must know, nothing where there is nothing to tell; figures: the
-    rows that it rests on.
+    """What a check found. name: COPIES or SHUFFLES; scorer, target: of whom; bad: whether the overall figures are
+    misleading; sentences: what a reader must know, empty if nothing; figures: the rows that it rests on.
     """
 
     name: str
@@ -54,7 +53,7 @@ def copies(
     scheme: Scheme,
 ) -> Iterator[Check]:
     """For each detector, evaluated statements that repeat what it learned from before it scored them. models: None for
-    what only learned anew; scheme: of those that did.
+    what only learned anew; scheme: of scorers that learned anew.
     """
     for name, target, table in per_detector(scores.filter(pl.col("scorer").is_in(list(models))), statements):
         table = plan.evaluated(table)
@@ -64,7 +63,7 @@ def copies(
         metric = POOLED if in_pairs(table).is_empty() else WITHIN
         every, rest = (_ranked(table, rows, metric, plan) for rows in (np.ones(table.height, dtype=bool), ~found.near))
         same, near, long = (int(part.sum()) for part in (found.exact, found.near, found.long))
-        called = Units.of(table["game"].unique())  # in games, players have stock phrases
+        called = Units.of(table["game"].unique())  # in games, players repeat stock phrases
         many = near > MANY * long and not called.are_games
         bad = bool(found.games) or many or (every - rest).certain > GAIN[0]
         figure = rest.figure(name, target, f"{plan.split}:{WITHOUT_COPIES}", metric)
@@ -87,8 +86,8 @@ def _again(found: frozenset[str], games: int, name: str, called: Units) -> str:
 
 
 def _copies_in(table: pl.DataFrame, target: str, model: LoadedDetector | None, scheme: Scheme) -> Copies:
-    """Copies of what the scorer of each statement learned from: the finished one's statements, or other folds, of
-    all divisions where it learned anew for each.
+    """Copies of what each statement's scorer learned from: the finished detector's statements, or the other folds, of
+    all divisions if it learned anew for each.
     """
     fold, texts, games = table["fold"].to_numpy(), make_examples(table, 0, target), set[str]()
     long = np.array([is_long(text) for text in normal(texts)], dtype=bool)
@@ -123,15 +122,15 @@ def _ranked(table: pl.DataFrame, rows: Bools, metric: str, plan: ScoringPlan) ->
 
 
 def shuffles(table: pl.DataFrame, scheme: Scheme, target: str, plan: ScoringPlan, progress: Progress) -> Check | None:
-    """What words reach where labels are dealt to other games, learned and scored alike, several times over: .5, or the
-    division itself lets labels through. table: the rows of the scheme.
+    """What words reach, learning and scoring as usual, when labels are dealt to other games, several times: .5 unless
+    the division itself leaks labels. table: the rows of the scheme.
     """
     groups = scheme.groups
     known, drawn = table[target_column(target)].is_not_null().to_numpy(), _some(groups, plan.seed)
     if not scheme.repeats:
         return None
     probe = CONTROLS[WORDS].made(table, plan.seed)
-    first, half = scheme.repeats[0], len(scheme.repeats[0]) // 2  # one division is enough, many times over
+    first, half = scheme.repeats[0], len(scheme.repeats[0]) // 2  # one division, dealt many times, is enough
     score = np.concatenate([fold.score for fold in first[: half or 1]])
     learn = np.setdiff1d(first[0].learn, score) if half else first[0].learn
     once = [Fold(learn[drawn[learn]], score[drawn[score] & known[score]])]
@@ -154,14 +153,14 @@ def shuffles(table: pl.DataFrame, scheme: Scheme, target: str, plan: ScoringPlan
 
 
 def dealt(scheme: Scheme, known: Bools, seed: int) -> Scheme:
-    """The scheme with the labels of those that have one, (n,) known, dealt to other games."""
+    """The scheme with the known labels, (n,), dealt to other games."""
     y = scheme.y.copy()
     y[known] = deal_to_other_games(scheme.y[known], scheme.groups[known], seed)
     return replace(scheme, y=y)
 
 
 def reached(scheme: Scheme, known: Bools, probe: Probe) -> float:
-    """The AUROC of a probe on the labels from which it learned; not a number where a class is missing."""
+    """The AUROC of a probe on the labels from which it learned; NaN if a class is missing."""
     score = scheme.scores(probe)
     there = known & np.isfinite(score)
     found = Scored(scheme.y[there], score[there], np.zeros(there.sum(), dtype=np.int64), 1)
@@ -169,12 +168,12 @@ def reached(scheme: Scheme, known: Bools, probe: Probe) -> float:
 
 
 def lets_through(values: Sequence[float]) -> bool:
-    """Whether labels that mean nothing are found: what shuffles reach is certainly above chance."""
+    """Whether meaningless labels can be predicted: shuffles are certainly above chance."""
     return bool(np.mean(values) - 3 * np.std(values) / np.sqrt(len(values)) > CHANCE + 2 * GAIN[0])
 
 
 def _some(groups: np.ndarray, seed: int) -> Bools:
-    """Whole groups drawn at random, of so many statements at most."""
+    """Whole groups drawn at random, with at most so many statements in all."""
     names, group, counts = np.unique(groups, return_inverse=True, return_counts=True)
     order = np.random.default_rng(seed).permutation(len(names))
     kept = order[counts[order].cumsum() <= max(_MOST, counts[order[0]])] if len(names) else order

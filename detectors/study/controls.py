@@ -1,7 +1,6 @@
-"""Controls: scorers that know one thing about a statement, learn it where a detector learns, and read for no lie.
-
-What a control reaches, a detector may have reached in the same way. `k_of_n` knows how many of how many players deceive
-in each game, or what share of a game's or task's statements, and reads no word: all that it reaches, it reaches between
+"""Controls: scorers that know one thing about a statement, learn where a detector learns, and do not look for lies.
+Whatever a control reaches, a detector may have reached in the same way. `k_of_n` knows how many of how many players
+deceive in each game, or what share of a game's or task's statements, and reads no words: all its success is between
 games. `role_oracle` knows the speaker's role, where a source says it, and shows how closely a target follows the role.
 """
 
@@ -55,8 +54,8 @@ WORD, LETTER, MARK = "word", "letter", "mark"
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """Something that a statement has or has not. text: as it stands there, or the form; words: what it is called; kind:
-    WORD, LETTER of the language, or MARK, which a reader overlooks or a program adds.
+    """Something that a statement may contain. text: as it stands there, or the form; words: what to call it; kind:
+    WORD, LETTER of the language, or MARK, which readers overlook or programs add.
     """
 
     text: str
@@ -65,14 +64,14 @@ class Token:
 
     @property
     def unusual(self) -> bool:
-        """Whether it has a character that nobody types: a format or control character, or an unusual space."""
+        """Whether it contains a character that nobody types: a format or control character, or an unusual space."""
         return any(unicodedata.category(char) in _UNUSUAL and char not in _SPACES for char in self.text)
 
 
 def tokens_of(texts: Sequence[str], marks: bool = False) -> tuple[Any, list[Token]]:
-    """(presence, tokens): a sparse matrix (statements, tokens) of 0 and 1, and what its columns are, simplest first.
-    marks: marks alone. Words are looked for without format characters and in compatible composed form, so that nothing
-    hides in them.
+    """(presence, tokens): a sparse matrix (statements, tokens) of 0 and 1, and the tokens of its columns, simplest
+    first. marks: only marks. Words are looked for without format characters and in compatible composed form, so that
+    nothing hides in them.
     """
     from scipy.sparse import csc_matrix, hstack
     from sklearn.feature_extraction.text import CountVectorizer
@@ -85,7 +84,7 @@ def tokens_of(texts: Sequence[str], marks: bool = False) -> tuple[Any, list[Toke
         counted = CountVectorizer(analyzer=found_in, binary=True, min_df=min(_RARE, len(texts)))
         try:
             presence = csc_matrix(counted.fit_transform(texts))
-        except ValueError:  # nothing of the kind is frequent enough
+        except ValueError:  # no such token is frequent enough
             continue
         found = [Token(text, words(text), kind_of(text, script)) for text in counted.get_feature_names_out()]
         kept = [at for at, token in enumerate(found) if token.kind == MARK or not marks]
@@ -141,7 +140,7 @@ _KINDS: tuple[_Kind, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """words: what it knows; reads: the columns without which, or where these are all alike, it knows nothing."""
+    """words: what it knows; reads: its columns; if they are missing or constant, it knows nothing."""
 
     words: str
     made: Made
@@ -181,9 +180,9 @@ def deal_to_other_games(y: Bools, groups: NDArray[Any], seed: int) -> Bools:
 
 
 def with_k_of_n(statements: pl.DataFrame, target: str) -> pl.DataFrame:
-    """The statements with `k_of_n`, from `read_statements`: for the role, the share of their game's players that
-    deceive; for other targets, that of its labelled statements, or of its task's; the mean share where it is not known,
-    and .5 for all where knowing the share is knowing the label.
+    """The statements with `k_of_n`, from `read_statements`: for the role, the share of deceivers among their game's
+    players; for other targets, the share of deceptive ones among the game's, or task's, labelled statements; the mean
+    share where it is unknown, and .5 for all where the share would give the label away.
     """
     label = pl.col(target_column(target))
     statements = with_tasks(statements, label)
@@ -196,8 +195,8 @@ def with_k_of_n(statements: pl.DataFrame, target: str) -> pl.DataFrame:
 
 
 def most_telling(statements: pl.DataFrame, target: str, marks: bool = False) -> tuple[Token, str, str] | None:
-    """The word, character or form, or the mark alone, that parts deceptive from honest statements best, and in how many
-    of either it stands, as "3 of 40"; None where nothing is frequent enough.
+    """The word, character or form, or the mark alone, that best separates deceptive from honest statements, and how
+    many of each contain it, as "3 of 40"; None where nothing is frequent enough.
     """
     known = statements.drop_nulls(target_column(target))
     found, tokens = tokens_of(known["text"].to_list(), marks)
@@ -205,7 +204,7 @@ def most_telling(statements: pl.DataFrame, target: str, marks: bool = False) -> 
     if not tokens or y.all() or not y.any():
         return None
     presence = found.tocsr()
-    letters = np.array([token.kind == LETTER for token in tokens])  # of equals, a reader finds the word
+    letters = np.array([token.kind == LETTER for token in tokens])  # among equals the word, which a reader can find
     at = np.lexsort((letters, -_leans(presence, np.arange(len(y)), y)))[0]
     there = presence[:, [at]].toarray().ravel() > 0
     lies, others = (f"{there[side].sum():,} of {side.sum():,}" for side in (y, ~y))
@@ -213,7 +212,7 @@ def most_telling(statements: pl.DataFrame, target: str, marks: bool = False) -> 
 
 
 def _leans(presence: Any, learn: Rows, y: Bools) -> Floats:
-    """(tokens,): how far the shares of deceptive and of honest statements that have each are apart."""
+    """(tokens,): the gap between the shares of deceptive and of honest statements that contain each."""
     rows = presence[learn]
     lies, others = (np.asarray(rows[y[learn] == side].mean(axis=0)).ravel() for side in (True, False))
     return np.asarray(np.abs(lies - others).round(9))
@@ -229,7 +228,7 @@ def _best_word(table: pl.DataFrame, _seed: int, marks: bool = False) -> Probe:
             return np.full(len(score), usual)
         has = presence[:, [_leans(presence, learn, y).argmax()]].toarray().ravel() > 0
         own = [y[learn][has[learn] == there] for there in (False, True)]
-        # One statement of the usual kind is added to either side, so that a word which was seen once is not certain.
+        # One average statement is added to each side, so that a word seen only once is never certain.
         without, with_it = ((one.sum() + usual) / (len(one) + 1) for one in own)
         return np.asarray(np.where(has[score], with_it, without), dtype=np.float64)
 
@@ -237,7 +236,7 @@ def _best_word(table: pl.DataFrame, _seed: int, marks: bool = False) -> Probe:
 
 
 def fitted_on(*features: pl.Expr, one_hot: bool = False) -> Made:
-    """A logistic regression on some columns made of the statements; one_hot: they are categories."""
+    """A logistic regression on some columns made of the statements; one_hot: whether they are categories."""
 
     def made(table: pl.DataFrame, seed: int) -> Probe:
         from sklearn.exceptions import ConvergenceWarning
@@ -249,9 +248,9 @@ def fitted_on(*features: pl.Expr, one_hot: bool = False) -> Made:
 
         def probe(learn: Rows, score: Rows, y: Bools) -> Floats:
             scale = OneHotEncoder(handle_unknown="ignore") if one_hot else StandardScaler()
-            solver = "lbfgs" if one_hot else "newton-cholesky"  # few columns
+            solver = "lbfgs" if one_hot else "newton-cholesky"  # a solver for few columns
             head = LogisticRegression(C=10.0, max_iter=2000, random_state=seed, solver=solver)
-            # Where classes part perfectly it warns and goes on with the usual solver.
+            # If the classes separate perfectly, it warns and falls back to the usual solver.
             with one_thread(), warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 model = make_pipeline(scale, head).fit(columns[learn], y[learn])
@@ -276,7 +275,7 @@ def _opening(example: Example) -> str:
 
 
 def _others_said(example: Example) -> str:
-    """What the others had said, from the view of the hidden statement: its speaker is `speaker` there."""
+    """What the others had said, with the statement itself hidden: its speaker is `speaker` there."""
     said = tuple(turn for turn in example.context if turn[0] != example.speaker)
     return textualize(replace(example, text="", context=said), TextConfig(context=_CONTEXT)) if said else ""
 

@@ -128,7 +128,7 @@ def _evaluate(
     study.add_controls({*views.values()} != {WORDS})
 
     told, finished = plan, pl.concat(found.values())
-    if plan.split == OUT_OF_FOLD:  # verdicts are the finished detector's, and were chosen on validation
+    if plan.split == OUT_OF_FOLD:  # verdicts belong to the finished detector, and were chosen on validation
         told = replace(plan, split="test")
         finished = pl.concat(
             table if (table["fold"] == FINISHED).all() else study.as_trained(name, models[name], told)
@@ -137,7 +137,7 @@ def _evaluate(
     if told.evaluated(study.evaluated).height:
         deceivers = read_deceivers(corpus, plan.splits)
         study.add(*on_promises(models, finished, statements, study.games, deceivers, told, progress))
-    sighted = [name for name, view in views.items() if view == WORDS]  # as players and people are
+    sighted = [name for name, view in views.items() if view == WORDS]  # as for players and people
     if len(sighted) < len(views) and (own.observers or people is not None):
         knowing = ", ".join(name for name in views if name not in sighted)
         notes.append(f"beside players and people, who saw no reasoning, these are left out: {knowing}")

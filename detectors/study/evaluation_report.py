@@ -1,5 +1,5 @@
-"""The report of an evaluation: the answer, how the scorers rank, what it rests on, and all figures folded; and the
-tables that reports make of figures.
+"""The report of an evaluation: the answer, the ranking of scorers, what it rests on, and all figures, folded; and the
+tables that reports make from figures.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _SUSPECTS = (
 
 
 def report(evaluation: EvaluationResult) -> Report:
-    """The report: what a reader looks for, how all was made, and every figure."""
+    """The report: what a reader looks for, how it was made, and every figure."""
     called, rows = evaluation.called, evaluation.rows
     names = [*evaluation.models, *(judge.name for judge in evaluation.judges)]
     who = f"How well {names[0]} does" if len(names) == 1 else "How well detectors do"
@@ -172,7 +172,7 @@ def _how(evaluation: EvaluationResult) -> Iterator[str]:
 
 
 def _ranking(evaluation: EvaluationResult) -> str:
-    """AUROC within games with intervals, pooled where no game has both classes: a row for each detector and control. As
+    """AUROC within games with intervals, pooled where no game has both classes: a row for each detector and control, as
     SVG.
     """
     every = [row for row in evaluation.rows if row.against is None and is_whole(row.where)]
@@ -224,7 +224,7 @@ def place_words(split: str) -> str:
 
 def _part_words(part: str) -> str:
     unit, named, name = part.partition("=")
-    if named and unit in BROKEN_DOWN:  # what follows is a name, which may have colons of its own
+    if named and unit in BROKEN_DOWN:  # the rest is a name, which may contain colons
         name = UNNAMED if name == UNKNOWN else name
         return f"said by {name}" if f"{unit}=" == SPEAKER else f"{unit} {name}"
     first, apart, rest = part.partition(":")
@@ -235,7 +235,7 @@ def _part_words(part: str) -> str:
 
 
 def ordered(names: Iterable[str]) -> list[str]:
-    """Names of scorers, each once: others who judged the same, then detectors, then controls."""
+    """Names of scorers, each once: others who judged the same statements, then detectors, then controls."""
     return sorted(dict.fromkeys(names), key=lambda name: (name.startswith(CONTROL), not name.startswith(OBSERVERS)))
 
 
@@ -267,8 +267,8 @@ def in_short(rows: Sequence[Figure], here: Sequence[Figure], where: str, within:
 
 
 def _recall(recall: Figure | None, rate: Figure | None) -> str:
-    """The recall with the rate of false positives that its threshold has here; withheld where that is not nearly the
-    rate that it was chosen for.
+    """The recall with the rate of false positives that its threshold has here; withheld if that is far from the rate
+    that it was chosen for.
     """
     if recall is None or rate is None or recall.value is None or rate.value is None:
         return "–"
@@ -290,7 +290,7 @@ def pivot(
     lead: Sequence[str] = ("where", "scorer"),
     key: Callable[[Figure], tuple[Any, ...]] = lambda row: (place_words(row.where), scorer_words(row.scorer)),
 ) -> Table:
-    """A row for each key, a column for each title, in the order in which they come; of several figures the first.
+    """A row for each key, a column for each title, in order of appearance; the first of several figures.
     column: the title of a figure, "" for none; lead: titles of the key.
     """
     found: dict[tuple[Any, ...], dict[str, str]] = {}
@@ -318,7 +318,7 @@ def by_part(rows: Sequence[Figure], metric: str, called: Units) -> Table:
 
 def beside(rows: Sequence[Figure], within: str) -> Table:
     """A row for each place where others judged the same, and each scorer there: its ranking, or how often it names the
-    mafioso, and how that differs from what the first reaches.
+    mafioso, and the difference from the first scorer.
     """
     names, places = ordered(row.scorer for row in rows), list(dict.fromkeys(row.where for row in rows))
     rows = sorted(rows, key=lambda row: (places.index(row.where), names.index(row.scorer)))
@@ -358,8 +358,8 @@ def every(rows: Sequence[Figure], within: str, called: Units) -> Table:
 
 
 def check_replaceable(out: Path, corpus: str, models: Collection[str], judged: bool) -> str:
-    """The note on a report of the same detectors on the same corpus that `out` holds and that is to be replaced; "" if
-    it holds none. Raises UsageError for a report of anything else, or one with chat models where none is asked now.
+    """A note that `out` holds a report of the same detectors on the same corpus, which will be replaced; "" if it holds
+    none. Raises UsageError for any other report, or for one with chat models if none is asked now.
     """
     if not is_report(out):
         return ""

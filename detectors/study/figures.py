@@ -1,4 +1,4 @@
-"""Figures: one row for whatever was measured, of whom and where, with its interval; and the table that they make."""
+"""Figures: one row for each thing measured (whose, where) with its interval; and the table of them."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ class Figure:
     """One figure.
 
     scorer: whose scores they are; target: what they are about; where: what was measured, parts of it behind colons, as
-    in "test:held-out"; metric: its name in `METRICS`, or for a difference that and `DIFFERENCE`; value: None where it
+    in "test:held-out"; metric: its name in `METRICS`, for a difference with `DIFFERENCE` added; value: None where it
     is not defined; lo, hi: its 95% interval, None where there is none; statements, games, prevalence: what it rests on,
-    and the share of it that is deceptive; against: whose figure was subtracted, or who the rates are those of; why: why
+    and the share of it that is deceptive; against: whose figure was subtracted, or whose rates these are; why: why
     there is no value.
     """
 
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", allow_inf_nan=False)  # of strangers' files
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", allow_inf_nan=False)  # for strangers' files
 
     scorer: str
     target: str
@@ -58,7 +58,7 @@ class Figure:
         return asdict(self)
 
     def __format__(self, form: str) -> str:
-        """The value with its interval, as in "0.61 (0.60 to 0.62)"; the form is that of a number."""
+        """The value with its interval, as in "0.61 (0.60 to 0.62)"; the format is that of a number."""
         return with_interval(self.value, self.lo, self.hi, form=form)
 
 
@@ -79,7 +79,7 @@ UNEVEN: Limits = (0.05, 0.15)
 
 
 def graded(certain: float, limits: Limits) -> str:
-    """The severity of what is certainly so large."""
+    """The severity of a figure that is certainly this large."""
     notable, serious = limits
     return SERIOUS if certain > serious else NOTABLE if certain > notable else PLAIN
 
@@ -121,9 +121,8 @@ class Jackknifed:
 
     @property
     def certain(self) -> float:
-        """The value less three standard errors, since among dozens of intervals one in forty lies above the truth by
-        chance, and no more than the lower end of its interval; minus infinity if it is not defined, so that it passes
-        no limit.
+        """The value less three standard errors, but at most the lower end of its interval: among dozens of intervals,
+        one in forty lies above the truth by chance. Minus infinity if undefined, so that it passes no limit.
         """
         spread = Spread.of(self.values, self.games)
         return -np.inf if spread is None else min(self.value - _ERRORS * spread.error, spread.end(*self.span))
@@ -137,7 +136,7 @@ class Jackknifed:
 
 
 def as_estimate(row: Figure | None) -> ReportEstimate | None:
-    """A figure as a cell of a report's table; None where there is none."""
+    """A figure as a cell of a report's table; None for no figure."""
     return None if row is None else ReportEstimate(row.value, row.lo, row.hi)
 
 
@@ -154,7 +153,7 @@ def figures_of(
     shared: tuple[int, int, float | None],
     against: str | None = None,
 ) -> list[Figure]:
-    """Figures of several metrics on the same statements. shared: what `describe` says of them."""
+    """Figures of several metrics on the same statements. shared: what `describe` says about them."""
     return [Figure(scorer, target, where, metric, *estimated, *shared, against) for metric, estimated in found]
 
 
@@ -166,9 +165,9 @@ def measured(
     table: pl.DataFrame,
     against: str | None = None,
 ) -> list[Figure]:
-    """A figure for each metric, in the order of their declaration; for a difference, for those that scorers are
-    compared by. values: by metric, over the rows of `game_weights`; table: what they are of, with y and game_id.
-    Figures of pairs count the games that have both classes alone.
+    """A figure for each metric, in the order of their declaration; for a difference, only for metrics by which scorers
+    are compared. values: by metric, over the rows of `game_weights`; table: their statements, with y and game_id.
+    Figures of pairs count only games with both classes.
     """
     paired = in_pairs(table)
     figures: list[Figure] = []

@@ -1,7 +1,7 @@
-"""A finished evaluation in words: one verdict, made after all checks, on whom it rests, what is open.
+"""A finished evaluation in words: one verdict, reached after all checks, on whom it was tried, and what is left open.
 
-The first sentence begins with the answer. "Yes" is said of a detector that is certainly above chance and above every
-control; where several detectors were tried, the certainty is corrected for having picked the best (Holm 1979).
+The first sentence begins with the answer. "Yes" means a detector is certainly above chance and above every control;
+where several detectors were tried, the certainty is corrected for having picked the best (Holm 1979).
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ _COVERED = {"deceptive_covered": "lies", "honest_covered": "honest ones"}
 class EvaluationResult(StudyResult):
     """A finished evaluation.
 
-    scores, statements: what `evaluate_scores` recomputes the first of `rows` from with `plan`; thresholds: by scorer
-    and target; models: name to the contents of model.json; judges: what asking the chat models came to; checks: what
-    must be known before any figure is believed; telling: the word or mark that tells most, "" for none.
+    scores, statements: from these and `plan`, `evaluate_scores` recomputes the first of `rows`; thresholds: by scorer
+    and target; models: name to the contents of model.json; judges: the results of asking chat models; checks: what must
+    be known before any figure is believed; telling: the most telling word or mark, "" for none.
     """
 
     corpus: str
@@ -68,7 +68,7 @@ class EvaluationResult(StudyResult):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What a reader must know before any figure: what may have been learned by heart."""
+        """What a reader must know before any figure: what may have been memorised."""
         return tuple(words for found in self.checks if found.bad for words in found.sentences)
 
     @property
@@ -91,7 +91,7 @@ class EvaluationResult(StudyResult):
 
     @property
     def within(self) -> str:
-        """What pairs are made within: games, the tasks of conversations with one label each, or nothing, ""."""
+        """Within what pairs are formed: games, the tasks of conversations with one label each, or "" for no limit."""
         if WITHIN_TASK in with_tasks(self.statements, pl.col(target_column(self.target))).columns:
             return "tasks"
         paired = any(row.metric == WITHIN and row.value is not None for row in self.rows)
@@ -156,7 +156,7 @@ def ranked_of(rows: Sequence[Figure]) -> list[Figure]:
 
 
 def leads_of(rows: Sequence[Figure], one: Figure) -> dict[str, Figure]:
-    """How far a scorer is ahead, by of whom, whichever of the two the difference was made from."""
+    """How far a scorer is ahead of each other one, whichever of the two was subtracted."""
     found = dict[str, Figure]()
     for row in rows:
         if (row.where, row.metric) == (one.where, one.metric + DIFFERENCE) and row.value is not None:
@@ -169,14 +169,14 @@ def leads_of(rows: Sequence[Figure], one: Figure) -> dict[str, Figure]:
 
 
 def surely_behind(rows: Sequence[Figure], one: Figure, others: Sequence[Figure]) -> list[str]:
-    """The others that a scorer is ahead of by more than chance explains, corrected for their number."""
+    """The others that a scorer leads by more than chance explains, corrected for their number."""
     leads = leads_of(rows, one)
     found = [leads[other.scorer] for other in others if other.scorer in leads]
     return [row.against or "" for row, sure in zip(found, _surely(found), strict=True) if sure]
 
 
 def _surely(rows: Sequence[Figure], above: float = 0.0) -> list[bool]:
-    """Which of some figures are certainly above a number, corrected for how many they are."""
+    """Which of some figures are certainly above a number, corrected for their number."""
 
     def over(end: float | None) -> float | None:
         return None if end is None else end - above
@@ -186,7 +186,7 @@ def _surely(rows: Sequence[Figure], above: float = 0.0) -> list[bool]:
 
 
 class _Case:
-    """What the figures say of the best detector."""
+    """What the figures say about the best detector."""
 
     def __init__(self, evaluation: EvaluationResult) -> None:
         self.evaluation, self.called, self.rows = evaluation, evaluation.called, evaluation.rows
@@ -208,7 +208,7 @@ class _Case:
 
     @cached_property
     def leads(self) -> list[Figure]:
-        """Its leads over controls that know nothing of what is to be found, the least first."""
+        """Its leads over controls that know nothing about the target, the least first."""
         pairs = leads_of(self.rows, self.best).items()
         rivals = [
             row for name, row in pairs if name.startswith(CONTROL) and name.removeprefix(CONTROL) not in NO_RIVALS
@@ -217,7 +217,7 @@ class _Case:
 
     @cached_property
     def name(self) -> str:
-        """The best, and from whom it is not told apart."""
+        """The best, and those that cannot be told apart from it."""
         best, *others = self.ranked
         behind = surely_behind(self.rows, best, others)
         equal = [other.scorer for other in others if other.scorer not in behind]
@@ -229,7 +229,7 @@ class _Case:
 
     @cached_property
     def reached(self) -> str:
-        """The figure, with what it rests on where that is less than what was scored."""
+        """The figure, with what it rests on if that is less than what was scored."""
         row, within = self.best, self.evaluation.within
         few = row.metric == WITHIN and within != "tasks" and self.whole is not None and row.games < self.whole.games
         both = f" over the {row.games:,} {self.called.games} that have both" if few else ""
@@ -237,11 +237,11 @@ class _Case:
 
     @cached_property
     def verdict(self) -> Verdict:
-        """What must be known before anything is believed comes first, and one reason is enough."""
+        """The verdict. Reasons for doubt come first, and one is enough."""
         if not self.ranked:
             return Verdict(OPEN, f"no AUROC is defined for {self.evaluation.target}; the notes say why.")
         rules = (self._few, self._leaking, self._at_chance, self._copied, self._beaten)
-        # In this order: what makes every figure doubtful speaks before what is wrong with one.
+        # The order matters: what makes every figure doubtful goes before what is wrong with one.
         found = next((one for rule in rules if (one := rule())), None) or self._better()
         return replace(found, best=self.best)
 
@@ -279,7 +279,7 @@ class _Case:
         return Verdict(NO, f"{words}, which is not shown to be above chance.", rests_on=(without,))
 
     def _beaten(self) -> Verdict | None:
-        """Where a control is not certainly behind."""
+        """The verdict if some control is not certainly behind."""
         lead = next((one for one in self.leads if one.lo is None or one.lo <= 0), None)
         if lead is None:
             return None
@@ -309,12 +309,12 @@ class _Case:
         return replace(found, words=found.words + silence)
 
     def _beside(self, found: Verdict) -> Verdict:
-        """With what is said of its parts."""
+        """The verdict with a remark on its parts."""
         words = f"{found.words} {self.parts.words}".rstrip()
         return replace(found, words=words, rests_on=(*found.rests_on, *self.parts.rests_on))
 
     def _control(self, row: Figure) -> str:
-        """A control in a sentence; that of the best word by the one that tells most of all."""
+        """A control in a sentence; the best-word control is named by its word."""
         name = row.against or ""
         if name == CONTROL + BEST_WORD and self.evaluation.telling:
             return f"{self.evaluation.telling} alone"
@@ -322,8 +322,8 @@ class _Case:
 
     @cached_property
     def parts(self) -> Verdict:
-        """The worst task, model and script beside the whole, no words where it has no parts; PARTLY where some are
-        certainly above chance and certainly better than others that are not.
+        """The worst task, model and script beside the whole, "" if there are no parts; PARTLY if some are certainly
+        above chance and certainly better than others that are not.
         """
         said, rests, answer = list[str](), list[Figure](), YES
         for unit in BROKEN_DOWN:
@@ -353,7 +353,7 @@ class _Case:
         return Verdict(answer, " ".join(said), rests_on=tuple(rests))
 
     def on_whom(self) -> str:
-        """How many statements, of whom, how they were held out."""
+        """How many statements, whose they are, and how they were held out."""
         plan, called, whole = self.evaluation.plan, self.called, self.whole
         target = self.evaluation.target
         table = self.table.drop_nulls(target_column(target))
@@ -391,7 +391,7 @@ class _Case:
         return f"{promise}, it abstains on {row:.0%} of them{but}."
 
     def _not_covered(self) -> list[Figure]:
-        """Where the promise is certainly not kept: on the whole, else of which speaking models, the worst first."""
+        """Where the promise is certainly broken: overall, or else for which speaking models, the worst first."""
         own = [row for row in self.rows if row.scorer == self.best.scorer and row.metric in _COVERED]
         own = [row for row in own if row.hi is not None and row.hi < COVERAGE]
         models = [row for row in own if row.where.startswith(f"{self.promise}:{SPEAKER}")]

@@ -1,13 +1,13 @@
-"""The metrics: declared once, each with what computes it, so that tables, reports and comparisons are made of this.
+"""The metrics: declared once, each with what computes it, and tables, reports and comparisons follow from that.
 
-A metric of a scorer is computed for many weightings of the games at once, (weights, games): a row of ones is the
+A metric is computed for many weightings of the games at once, (weights, games): a row of ones is the
 plain metric, a row with some zeros leaves those games out.
 
 Rankings need no threshold, and a score may be any number. A threshold is chosen on games other than those it is
-evaluated on. The usual calibration error is never 0, even for scores that are right: chance alone parts the share of
-lies in a bin from its mean score. Kumar, Liang and Ma (2019, "Verified uncertainty calibration", section 5) subtract
-from the square of each bin's gap what chance adds to it on average. They take statements as independent; here
-games are, so what is subtracted is the variance between games.
+evaluated on. The usual calibration error is never 0, even for scores that are right: chance alone separates the share
+of lies in a bin from its mean score. Kumar, Liang and Ma (2019, "Verified uncertainty calibration", section 5) subtract
+from each bin's squared gap what chance adds to it on average. They treat statements as independent; here games are, so
+the variance between games is subtracted.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ Codes = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """n statements with label and score. y: (n,) bool; score: (n,) floats; game: (n,) codes below `games` of what is
-    left out as one: games, those that share a beginning together; own: (n,) codes of what is compared with its like
-    alone: the games themselves, or the tasks of conversations; None if they are the same; cuts: by the names of
-    `Thresholds`, that of each statement, (n,); alike: whether tasks count alike.
+    """n statements with label and score. y: (n,) bool; score: (n,) floats; game: (n,) codes below `games` of the units
+    left out together: games, or families of games that share a beginning; own: (n,) codes of the units within which
+    statements are compared: the games themselves, or the tasks of conversations; None if both are the same; cuts: by
+    the names of `Thresholds`, each statement's threshold, (n,); alike: whether tasks get equal weight.
     """
 
     y: Bools
@@ -58,8 +58,8 @@ class Scored:
 
 
 def within_games(data: Scored, weights: Weights) -> Floats:
-    """(weights,): the AUROC within games, or within what else is compared alone, NaN where none has both classes. Each
-    weighs by its number of pairs, or alike so that no large one speaks for all.
+    """(weights,): the AUROC within games or other units, NaN if none has both classes. Each unit weighs by its number
+    of pairs, or all weigh the same so that no large one dominates.
     """
     if data.own is not None and len(np.unique(data.own)) < len(np.unique(data.game)):
         right, pairs = _pairs_of_tasks(data, data.own, weights)
@@ -70,18 +70,19 @@ def within_games(data: Scored, weights: Weights) -> Floats:
 
 
 def pairs_within(data: Scored) -> tuple[Floats, Floats]:
-    """(pairs that are ranked right, ties half; pairs), each (games,): of a deceptive and an honest statement of one
+    """(correctly ranked pairs, ties half; pairs), each (games,): of a deceptive and an honest statement of one
     game. The first over the second is the AUROC within games, in which each game weighs by its number of pairs.
     """
     own = data.game if data.own is None else data.own
     rank = pl.DataFrame({"own": own, "score": data.score}).select(pl.col("score").rank().over("own")).to_series()
     lies, honest = (np.bincount(own, rows)[own] for rows in (data.y, ~data.y))
-    ahead = np.where(data.y, rank.to_numpy() - (lies + 1) / 2, 0.0)  # of honest statements, by Mann and Whitney
+    # honest statements ranked below, as by Mann and Whitney
+    ahead = np.where(data.y, rank.to_numpy() - (lies + 1) / 2, 0.0)
     return tuple(np.bincount(data.game, each, data.games) for each in (ahead, data.y * honest))  # type: ignore[return-value]
 
 
 def _pairs_of_tasks(data: Scored, task: Codes, weights: Weights) -> tuple[Floats, Floats]:
-    """Those of `pairs_within`, each (weights,), where what is compared holds several games: pairs are of two games."""
+    """`pairs_within`, each (weights,), for units that hold several games: here a pair can join two games."""
     right = pairs = np.zeros(len(weights))
     for code in np.unique(task):
         mine = task == code
@@ -123,7 +124,7 @@ def rank_metrics(data: Scored, weights: Weights, rates: Mapping[str, float | Flo
             found[POOLED][part] = (lies * behind).sum(axis=0) / (caught[-1] * passed[-1])
             found["average_precision"][part] = (lies * precision[1:]).sum(axis=0) / caught[-1]
             for name, rate in every.items():
-                wanted = np.round(rate[part] * passed[-1], 9)  # .05 of 100 is 5, and nothing just short of it
+                wanted = np.round(rate[part] * passed[-1], 9)  # keeps .05 of 100 from falling just short of 5
                 read = [np.interp(*each) for each in zip(wanted, passed.T, caught.T, strict=True)]
                 found[name][part] = read / caught[-1]
         for values in found.values():
@@ -172,7 +173,9 @@ def root(square: Estimate) -> Estimate:
 
 
 def choose_thresholds(y: Bools, score: Floats) -> Thresholds:
-    """Every threshold that statements allow to choose; None if they lack honest ones, or for DECISION either class."""
+    """Every threshold that can be chosen on these statements; None if there are no honest ones, or for DECISION if a
+    class is missing.
+    """
     return {**{name: threshold_at(y, score, rate) for name, rate in LEVELS.items()}, DECISION: best_threshold(y, score)}
 
 
@@ -191,7 +194,7 @@ def best_threshold(y: Bools, score: Floats) -> float | None:
         return None
     found, block = np.unique(score, return_inverse=True)
     lies, honest = (np.bincount(block[rows], minlength=len(found)) for rows in (y, ~y))
-    if found[0] > 0:  # below the least of all, everything is flagged; nothing below 0 is a threshold
+    if found[0] > 0:  # just below the lowest score everything is flagged; a threshold is never below 0
         found, lies, honest = np.r_[np.nextafter(found[0], 0), found], np.r_[0, lies], np.r_[0, honest]
     fn, tn = lies.cumsum(), honest.cumsum()
     tp, fp = fn[-1] - fn, tn[-1] - tn
@@ -225,7 +228,7 @@ def decision_metrics(data: Scored, weights: Weights) -> dict[str, Floats]:
 
 
 def rates(data: Scored, at: float | Floats | None, weights: Weights) -> tuple[Floats, Floats]:
-    """(recall, false positive rate), each (weights,), of what is flagged at a threshold, or at one a statement."""
+    """(recall, false positive rate), each (weights,), at one threshold, or one for each statement."""
     if at is None:
         return np.full(len(weights), np.nan), np.full(len(weights), np.nan)
     above = np.asarray(flagged(data.score, at))
@@ -240,10 +243,10 @@ def _f1(tp: NDArray[Any], fp: NDArray[Any], fn: NDArray[Any]) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """words: its name in tables for people; of: what computes it from scores, over the rows of `game_weights`, alone
-    or with others by their names; needs: the threshold that it is for; compared: whether scorers are compared by it;
-    span: what values it can have; paired: whether it rests on games with both classes; rooted: whether what is computed
-    is its square.
+    """words: its name in tables for people; of: what computes it from scores, over the rows of `game_weights`, alone,
+    or together with others by name; needs: the threshold that it uses; compared: whether scorers are compared by it;
+    span: what values it can have; paired: whether it rests on games with both classes; rooted: whether the computed
+    value is its square.
     """
 
     name: str
@@ -256,7 +259,7 @@ class Metric:
     rooted: bool = False
 
     def difference(self) -> Scale:
-        """What values a difference of two can have."""
+        """The possible values of a difference of two."""
         low, high = self.span
         return low - high, high - low
 
@@ -301,7 +304,7 @@ ANY_SCORE = tuple(name for name in HEADLINE if not METRIC[name].rooted)
 
 
 def measure(data: Scored, weights: Weights, names: Sequence[str]) -> dict[str, Floats]:
-    """Metrics of scores by name, each (weights,)."""
+    """Metrics of scores, by name, each (weights,)."""
     found = dict[str, Floats]()
     for name in names:
         if name not in found and (of := METRIC[name].of):
@@ -311,8 +314,8 @@ def measure(data: Scored, weights: Weights, names: Sequence[str]) -> dict[str, F
 
 
 def words_of(metric: str, within: str = "games") -> str:
-    """What a metric, or a difference of it, is called in tables for people. within: what pairs are made within; "" for
-    nothing, where the AUROC is over all pairs.
+    """A metric's name, or a difference's, in tables for people. within: the units within which pairs are formed; "" if
+    the AUROC is over all pairs.
     """
     name = metric.removesuffix(DIFFERENCE)
     words = METRIC[name].words.replace("within games", f"within {within or 'groups'}")

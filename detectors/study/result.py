@@ -1,4 +1,6 @@
-"""What evaluate, transfer, bench and audit end with: figures, sentences that rest on them, and one way to say both."""
+"""The result of evaluate, transfer, bench and audit: figures, sentences that rest on them, and one way to present
+both.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from liescope.detectors.study.figures import Figure, Finding, figure_table
 
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
 class StudyResult:
-    """What every study ends with. rows: every figure; notes: what could not be computed, and what was left out;
+    """The result of every study. rows: every figure; notes: what could not be computed, and what was left out;
     told, files: the report, and its files, if one was written.
     """
 
@@ -32,7 +34,7 @@ class StudyResult:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What is true of all figures: of what they are and how they were made."""
+        """What holds for all figures: what they are about and how they were made."""
         raise NotImplementedError
 
     @property

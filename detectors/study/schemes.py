@@ -1,5 +1,5 @@
-"""What is learned from and what is scored: whatever learns in a study learns from the same statements, and no statement
-is scored by what has seen its group.
+"""What is learned from and what is scored: everything in a study learns from the same statements, and no statement is
+scored by anything that has seen its group.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Fold:
 @dataclass(frozen=True, slots=True, eq=False)
 class Scheme:
     """How n statements are divided, once or several times over. ids, groups: (n,), theirs; y: (n,), False where there
-    is no label; unit: (n,), what each is held out with, if that is not its group; name: how tables of scores call it.
+    is no label; unit: (n,), what each is held out with, if not its group; name: in tables of scores.
     """
 
     ids: pl.Series
@@ -44,7 +44,7 @@ class Scheme:
     name: str = GROUPS_OUT
 
     def among(self, ids: Sequence[str] | pl.Series) -> Scheme:
-        """The division of some of them alone, in this order."""
+        """The division restricted to some statements, in this order."""
         row = {name: at for at, name in enumerate(self.ids)}
         at = np.array([row[name] for name in ids], dtype=np.int64)
         place = np.full(len(self.y), -1, dtype=np.int64)
@@ -69,23 +69,23 @@ class Scheme:
 
     @property
     def fold(self) -> Rows:
-        """(n,): that of the first division."""
+        """(n,): the folds of the first division."""
         return self.folds[0] if self.repeats else np.full(len(self.y), FINISHED)
 
     @property
     def steps(self) -> int:
-        """How often something is fitted."""
+        """How many fits it takes."""
         return sum(map(len, self.repeats))
 
     def scores(self, probe: Probe, step: Callable[[], None] = lambda: None) -> Floats:
-        """(n,): the mean over the divisions, as log-odds; NaN for what none of them scores, and where what is learned
-        from has one class.
+        """(n,): the mean over the divisions, as log-odds; NaN for statements that no division scores, and where the
+        learned ones have a single class.
         """
         total, times = np.zeros(len(self.y)), np.zeros(len(self.y))
         for folds in self.repeats:
             for fold in folds:
                 if self.y[fold.learn].any() and not self.y[fold.learn].all() and len(fold.score):
-                    # Log-odds are averaged: probabilities of several divisions would pull each other to the middle.
+                    # Log-odds are averaged: averaged probabilities would be pulled towards the middle.
                     found = np.clip(probe(fold.learn, fold.score, self.y), _EDGE, 1 - _EDGE)
                     total[fold.score] += logit(found)
                     times[fold.score] += 1
@@ -112,7 +112,7 @@ def by_group(
     repeats: int = REPEATS,
     folds: int = FOLDS,
 ) -> Scheme:
-    """Every group held out in turn, together with others, and this several times. known: (n,), which have a label;
+    """Every group is held out in turn, together with others, several times over. known: (n,), which have a label;
     statements without one are scored with their group. groups: (n,) names; folds: at most, fewer where there are
     fewer groups with either label.
     """

@@ -1,6 +1,6 @@
 """From scores to figures: every scorer, pairs of them, and each part of the whole.
 
-It takes only a table of scores and the statements' labels; nothing is scored here.
+It needs only a table of scores and the statements' labels; nothing is scored here.
 """
 
 from __future__ import annotations
@@ -91,10 +91,9 @@ class ScoredFigures:
 
 
 def evaluate_scores(scores: pl.DataFrame, statements: pl.DataFrame, plan: ScoringPlan) -> ScoredFigures:
-    """Every statement-level figure of every scorer in a score table.
-
-    statements: those of `read_statements` that are evaluated or choose the thresholds. Statements with a null label are
-    left out. The same games are left out of all scorers of a target.
+    """Every statement-level figure of every scorer in a score table. statements: rows of `read_statements` that are
+    evaluated or used to choose thresholds. Statements with a null label are left out. The same games are left out of
+    all scorers of a target.
     """
     rows, parts, notes = list[Figure](), list[Figure](), list[str]()
     thresholds: dict[tuple[str, str], Thresholds] = {}
@@ -119,8 +118,8 @@ def evaluate_scores(scores: pl.DataFrame, statements: pl.DataFrame, plan: Scorin
 
 
 def thresholds_of(detector: str, table: pl.DataFrame, plan: ScoringPlan) -> Thresholds:
-    """Those that were chosen elsewhere or on the split that is for it; of out-of-fold scores those of all folds, which
-    only tell a reader where they lie.
+    """Thresholds chosen elsewhere or on the split meant for it; for out-of-fold scores those of all folds together,
+    which only show a reader where they lie.
     """
     if detector in plan.frozen:
         return {**NO_THRESHOLDS, **plan.frozen[detector]}
@@ -131,8 +130,8 @@ def thresholds_of(detector: str, table: pl.DataFrame, plan: ScoringPlan) -> Thre
 
 
 def cut(detector: str, table: pl.DataFrame, chosen: Thresholds, plan: ScoringPlan) -> pl.DataFrame:
-    """The evaluated statements with the thresholds of each as columns `CUT`: those of out-of-fold scores are chosen on
-    all other folds. table: y, score, split and fold.
+    """The evaluated statements with their thresholds as columns `CUT`; for out-of-fold scores, each is chosen on all
+    other folds. table: y, score, split and fold.
     """
     evaluated = plan.evaluated(table)
     if not plan.crossed(detector):
@@ -156,7 +155,7 @@ def values_of(table: pl.DataFrame, plan: ScoringPlan, names: Sequence[str] = ANY
 
 
 def _undefined(detector: str, table: pl.DataFrame, plan: ScoringPlan) -> dict[str, str]:
-    """By metric, why it is not defined on this table, where it is not."""
+    """By metric, why it is undefined on this table, for those that are."""
     if table.is_empty():
         return dict.fromkeys(HEADLINE, "no scored statement has this label")
     why, called = dict[str, str](), Units.of(table["game"].unique())

@@ -31,7 +31,7 @@ THRESHOLDS_ON = {"train": "validation", "validation": "train", "test": "validati
 class ScoringPlan:
     """What to compute. split: of the corpus, or "all"; hold_out: evaluated models that no detector heard; frozen:
     thresholds, by detector, of those that chose theirs elsewhere; the others' are chosen on `threshold_split`; alike:
-    whether tasks count alike, as where scorers have scores of different parts of them.
+    whether tasks get equal weight, as when scorers have scored different parts of them.
     """
 
     split: str
@@ -57,7 +57,7 @@ class ScoringPlan:
         return table.filter(pl.col("split").is_in(self.splits))
 
     def concerned(self, table: pl.DataFrame) -> pl.DataFrame:
-        """What is evaluated, and what chooses the thresholds."""
+        """The statements that are evaluated or used to choose thresholds."""
         return table.filter(pl.col("split").is_in({*self.splits, self.threshold_split} - {None}))
 
 
@@ -72,8 +72,8 @@ WITHIN_TASK = "within_task"
 
 
 def with_tasks(table: pl.DataFrame, label: pl.Expr) -> pl.DataFrame:
-    """The table with `WITHIN_TASK`, if it says several tasks and each game has one statement with a
-    label at most: there, pairs are made within tasks, and knowing a game's share of lies would be knowing the label.
+    """The table with `WITHIN_TASK`, if it names several tasks and no game has more than one labelled statement: then
+    pairs are formed within tasks, since a game's share of lies would give the label away.
     """
     if "task" not in table.columns or table["task"].null_count() or table["task"].n_unique() < 2:
         return table
@@ -82,17 +82,17 @@ def with_tasks(table: pl.DataFrame, label: pl.Expr) -> pl.DataFrame:
 
 
 def compared_in(table: pl.DataFrame) -> str:
-    """The column that names what a statement is compared in: its game, or its task."""
+    """The column that names the unit within which a statement is compared: its game or its task."""
     return WITHIN_TASK if WITHIN_TASK in table.columns else "game_id"
 
 
 def in_pairs(table: pl.DataFrame) -> pl.DataFrame:
-    """The rows of games, or of what else is compared alone, with deceptive and with honest ones."""
+    """The rows of games or other units with both deceptive and honest ones."""
     return table.filter(pl.col("y").cast(pl.Int8).n_unique().over(compared_in(table)) > 1)
 
 
 def resampled_as(table: pl.DataFrame) -> str:
-    """The column that names what is left out as one: games, those that share a beginning under one name."""
+    """The column that names what is left out together: games, with one name for those that share a beginning."""
     return "siblings" if "siblings" in table.columns else "game_id"
 
 
@@ -160,11 +160,11 @@ SPEAKER = "model="
 BROKEN_DOWN = {"task": "task", "model": "speaker_model", "script": "script"}
 """What figures are broken down by: the column of each unit."""
 SCRIPTS = ("Latin", "Cyrillic", "Greek", "Arabic", "Hebrew", "Devanagari", "Han", "Hiragana", "Hangul", "Thai")
-_FEW = 20  # statements of a script below which it is no unit
+_FEW = 20  # the fewest statements for a script to count as a unit
 
 
 def with_script(statements: pl.DataFrame) -> pl.DataFrame:
-    """The statements with `script`, that of most letters; null for all where one script is that of nearly all."""
+    """The statements with `script`, that of most letters; null for all if nearly all share one script."""
     letters = pl.concat_list(pl.col("text").str.count_matches(rf"\p{{{name}}}") for name in SCRIPTS).list
     name = letters.arg_max().replace_strict(dict(enumerate(SCRIPTS)), return_dtype=pl.String)
     named = statements.with_columns(script=pl.when(letters.max() > 0).then(name))

@@ -1,7 +1,7 @@
-"""One target of one corpus: whoever is scored on its statements, the checks, and what all of it comes to.
+"""One target of one corpus: everything scored on its statements, the checks, and the conclusions.
 
 Scorers are trained detectors, those made like them that learn anew for each fold, chat models, and controls. `evaluate`
-and `bench` are presets: they say who is scored, and what is held out.
+and `bench` are presets: they say who is scored and what is held out.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def load_all(models: Model | Sequence[Model]) -> dict[str, LoadedDetector]:
 
 SMALL = 2_000
 """Up to so many groups, a detector's own corpus is judged whole."""
-_REFITTED, _REPEATED = 4_000, 1_000  # statements of which quick kinds learn anew for each fold, and several times over
+_REFITTED, _REPEATED = 4_000, 1_000  # up to so many statements, quick kinds learn anew for each fold, and repeat it
 
 
 def knowing(
@@ -85,7 +85,8 @@ def knowing(
 
 def split_for(models: Mapping[str, LoadedDetector], corpus_id: str, statements: pl.DataFrame) -> str:
     """What to evaluate if the user names no split: everything, if no model has seen a game of the corpus; everything
-    out of fold, if it is that of all models that saw it, small, and parted at random; else test.
+    out of fold, if all models that saw games trained on this corpus, and it is small and was split at random; else
+    test.
     """
     if not (seen := knowing(models, corpus_id, statements)):
         return ALL
@@ -96,7 +97,7 @@ def split_for(models: Mapping[str, LoadedDetector], corpus_id: str, statements: 
 
 
 def check_unseen(models: Mapping[str, LoadedDetector], corpus_id: str, evaluated: pl.DataFrame, split: str) -> None:
-    """Raises UsageError if a model has seen evaluated games: out of fold it may have, those of its own corpus."""
+    """Raises UsageError if a model has seen evaluated games; out of fold, those of its own corpus are allowed."""
     games, called = frozenset(evaluated["game_id"]), Units.of(evaluated["game"].unique()).games
     for name, model in models.items():
         seen, own = len(games & model.games), model.file.corpus.id == corpus_id
@@ -108,8 +109,8 @@ def check_unseen(models: Mapping[str, LoadedDetector], corpus_id: str, evaluated
 
 
 def unheard(models: Mapping[str, LoadedDetector], evaluated: pl.DataFrame) -> tuple[tuple[str, ...], list[str]]:
-    """The models at the evaluated tables that no detector heard in training, under whatever name; and notes on those
-    that only some did, and on those that were heard under another name.
+    """The models in the evaluated games that no detector heard in training, under any name; and notes on models that
+    only some heard, or that were heard under another name.
     """
     known = {name: model.file.training.models for name, model in models.items()}
     every = sorted({one for models in known.values() for one in models})
@@ -126,7 +127,7 @@ def unheard(models: Mapping[str, LoadedDetector], evaluated: pl.DataFrame) -> tu
 
 
 def one_target(models: Mapping[str, LoadedDetector]) -> str:
-    """What all models were trained for. Raises UsageError where that differs."""
+    """The target of all models. Raises UsageError if they differ."""
     targets = {model.file.target: name for name, model in models.items()}
     if len(targets) > 1:
         each = " and ".join(f"{name} for {target}" for target, name in targets.items())
@@ -142,8 +143,8 @@ def planned(
     statements: pl.DataFrame,
     own: EvaluateSettings,
 ) -> tuple[ScoringPlan, list[str]]:
-    """What is evaluated, and notes on who was heard in training. Raises UsageError for a split that cannot be. name: of
-    the corpus; own: the settings of `evaluate`.
+    """The plan of what is evaluated, and notes on who was heard in training. Raises UsageError for an impossible split.
+    name: of the corpus; own: the settings of `evaluate`.
     """
     here = corpus_id(corpus)
     frozen = {one: model.thresholds for one, model in models.items() if model.file.corpus.id != here}
@@ -187,8 +188,9 @@ def scores_of(
     scheme: Scheme,
     progress: Progress,
 ) -> pl.DataFrame:
-    """Scores of the evaluated statements by the finished detector (out of fold for what it was trained on, anew where
-    it learns in a moment), and its own of the split that chooses its thresholds. scheme: what learns from what.
+    """Scores of the evaluated statements by the finished detector (out of fold for those it was trained on, by fresh
+    fits if it learns quickly), and its own scores on the split that chooses its thresholds. scheme: what learns from
+    what.
     """
     text, target, every = model.file.text, model.file.target, plan.evaluated(statements)
     made = make_examples(every, text.context, target, games)
@@ -212,7 +214,7 @@ def scores_of(
 
 
 def quick(model: LoadedDetector) -> bool:
-    """Whether a detector of the kind learns in a moment: it is cross-validated in as many folds, and asks nobody."""
+    """Whether detectors of the kind learn quickly: they are cross-validated in as many folds, and ask nobody."""
     return detector_class(model.file.kind).folds >= FOLDS and not requests_of(model.detector, (), ())
 
 
@@ -237,9 +239,7 @@ def refitted(
 
 
 def scheme_of(statements: pl.DataFrame, target: str, plan: ScoringPlan) -> Scheme:
-    """What learns from what where a plan is followed; several times over where everything is held out in turn, and is
-    not too much for it.
-    """
+    """What learns from what under a plan; repeated if everything is held out in turn and that is not too much."""
     label, split, ids = statements[target_column(target)], statements["split"], statements["statement_id"]
     y, known = label.fill_null(False).to_numpy().astype(bool), label.is_not_null().to_numpy()
     groups = statements["siblings"].to_numpy().astype(np.str_)
@@ -252,7 +252,7 @@ def scheme_of(statements: pl.DataFrame, target: str, plan: ScoringPlan) -> Schem
 def control_scores(
     statements: pl.DataFrame, scheme: Scheme, target: str, plan: ScoringPlan, reasoned: bool, progress: Progress
 ) -> tuple[list[pl.DataFrame], list[str]]:
-    """The scores of controls, and why there are none. statements: those of the scheme; reasoned: whether a detector
+    """The scores of controls, or why there are none. statements: those of the scheme; reasoned: whether a detector
     reads reasoning.
     """
     if not scheme.repeats:
@@ -272,9 +272,9 @@ def control_scores(
 
 @dataclass
 class Study:
-    """statements: of the whole corpus; used: those that something may learn from, which the scheme divides; kept: those
-    that are evaluated or choose thresholds. Filled by and by: scores, facts of judges, further figures, and what was
-    left out and why.
+    """statements: of the whole corpus; used: those that may be learned from, which the scheme divides; kept: those that
+    are evaluated or choose thresholds. Filled step by step: scores, facts of judges, further figures, and what was left
+    out and why.
     """
 
     corpus: Corpus
@@ -303,7 +303,7 @@ class Study:
 
     @property
     def scores(self) -> pl.DataFrame:
-        """What everybody gave to the statements that are kept."""
+        """Everybody's scores of the kept statements."""
         kept = self.kept.select("statement_id")
         return pl.concat(self.tables).join(kept, on="statement_id", how="semi", maintain_order="left")
 
@@ -313,27 +313,27 @@ class Study:
         self.notes += notes
 
     def as_trained(self, name: str, model: LoadedDetector, plan: ScoringPlan | None = None) -> pl.DataFrame:
-        """The scores of a trained detector. plan: another one than the study's."""
+        """The scores of a trained detector. plan: instead of the study's."""
         own = plan or self.plan
         found = scores_of(name, model, self.statements, self.games, own, self.scheme, self.progress)
         return found.with_columns(target=pl.lit(self.target))
 
     def add_judges(self, judges: Judges, text: TextConfig, say: bool, first: Collection[str] = ()) -> None:
-        """Chat models. say: whether to write about an interrupt; first: games that are drawn before others."""
+        """Add chat models. say: whether to report an interrupt; first: games to draw before others."""
         asked = judges, self.evaluated, self.target, text, self.plan.seed, self.progress, say, first
         found, self.judges = judge_statements(*asked)
         self.tables += found
         self.notes += [words for one in self.judges for words in one.sentences()]
 
     def add_controls(self, reasoned: bool) -> None:
-        """Controls. reasoned: whether a detector reads reasoning."""
+        """Add controls. reasoned: whether a detector reads reasoning."""
         found, notes = control_scores(self.used, self.scheme, self.target, self.plan, reasoned, self.progress)
         self.tables += found
         self.notes += notes
 
     def concluded(self, models: Mapping[str, LoadedDetector | None], brief: bool = False) -> EvaluationResult:
         """Figures of all that was scored, and the checks of some scorers, by name; None for what learned anew. brief:
-        of differences those of the AUROC alone, and nothing else that is not defined.
+        only differences of the AUROC, and no undefined figures.
         """
         self.progress("figures", 0, 1)
         scores = self.scores

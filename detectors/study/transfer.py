@@ -109,7 +109,7 @@ def transfer(
 
 
 def _known(given: str | Sequence[str], what: str = "", known: Sequence[str] | dict[str, str] = ()) -> list[str]:
-    """Names, each once. known: those that there are, if that is checked."""
+    """Names, each once. known: the existing ones, to check against."""
     found = list(dict.fromkeys([given] if isinstance(given, str) else given))
     for name in found if what else ():
         if name not in known:

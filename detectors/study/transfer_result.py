@@ -1,4 +1,4 @@
-"""What a transfer found: every figure with its place, the sentences that they make, and the report."""
+"""What a transfer found: every figure with its place, the resulting sentences, and the report."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ class TransferResult(StudyResult):
     settings: Mapping[str, Any]
 
     def of(self, scorer: str, by: str, protocol: str) -> Iterator[tuple[Place, Figure]]:
-        """The figures of a scorer that are no differences, with their places."""
+        """The figures of a scorer, without differences, with their places."""
         for row in self.rows:
             place = self.places[row.where]
             if (row.scorer, place.by, place.protocol, row.against) == (scorer, by, protocol, None):
                 yield place, row
 
     def pairs(self, scorer: str, by: str) -> dict[tuple[str, str], Figure]:
-        """The AUROC by what was trained on and tested: within games, or pooled where no game has both classes."""
+        """The AUROC by training and test unit: within games, or pooled where no game has both classes."""
         rows = [(at, row) for at, row in self.of(scorer, by, PAIR) if row.value is not None and not at.after]
         metric = WITHIN if any(row.metric == WITHIN for _, row in rows) else POOLED
         return {(at.train, at.test): row for at, row in rows if row.metric == metric and not at.end}
@@ -79,7 +79,7 @@ class TransferResult(StudyResult):
 
 
 def scores_of(table: UnitTable, scores: Sequence[TrialScores]) -> pl.DataFrame:
-    """The scores of all scorers, of statements and then of players, about whose roles they are."""
+    """The scores of all scorers: of statements, and then of players (for the role)."""
     players = table.players.with_columns(target=pl.lit(ROLE))
     every = pl.concat([table.frame, players], how="diagonal").select("statement_id", "target", *WHOSE)
     found = []
@@ -159,7 +159,7 @@ def _answer(
 
 
 def _at_home(result: TransferResult, by: str, detector: str) -> Iterator[Finding]:
-    """What is reached on the same unit; nothing where nothing is defined."""
+    """What is reached within a unit; nothing if undefined."""
     home = tuple(row for (train, test), row in result.pairs(detector, by).items() if train == test)
     if home:
         low, high = (f"{end(row.value or 0.0 for row in home):.2f}" for end in (min, max))
@@ -232,8 +232,8 @@ def _matrix(result: TransferResult, by: str, kind: str) -> Drawing | None:
 
 
 def _left_out(result: TransferResult, by: str) -> Iterator[Section]:
-    """Every detector, control and judge, a row each, and one while the game is played: the mean, the worst, and each
-    unit that is left out.
+    """A row for every detector, control and judge, after the game and during it: the mean, the worst, and each unit
+    left out.
     """
     every = [(result.places[row.where], row) for row in result.rows if row.against is None and row.value is not None]
     every = [(at, row) for at, row in every if (at.by, at.protocol) == (by, LEFT_OUT)]
@@ -265,7 +265,7 @@ def _every(result: TransferResult) -> Table:
 
 
 def _empty(result: TransferResult) -> Iterator[str]:
-    """Why places are empty, each reason once with how many it empties."""
+    """Why places are empty: each reason once, with the number of places."""
     why: dict[tuple[str, str], set[tuple[str, str]]] = {}
     for row in result.rows:
         place = result.places[row.where]

@@ -1,9 +1,9 @@
-"""What learns from what across units (models, games, corpora, sources or tasks), and what it then gives.
+"""What learns from what across units (models, games, corpora, sources or tasks), and the resulting scores.
 
 `pair`: learn from one unit, score every unit; a statement of a game in which the unit speaks is scored by a detector
 that learned from the unit's other games (cross-validation by game). `left out`: learn from every game in which a unit
 does not speak, score the games in which it does. So no statement is ever scored by a detector that has seen its game,
-and a unit that is left out is unheard of in training: no statement of it, and nothing said to it.
+and a left-out unit is absent from training: no statement of it, and nothing said to it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ _ONLY_TESTED = "the suite says that detectors are only tested on it"
 @dataclass(frozen=True, slots=True, eq=False)
 class Trial:
     """What is learned from one unit (`pair`), or where one is left out. by: the kind of unit; folds: rows of the table;
-    those that learn from nothing are only scored by what need not learn; why: why they learn from nothing, else empty.
+    those that learn from nothing are scored only by scorers that need not learn; why: why they learn from nothing, or
+    "".
     """
 
     by: str
@@ -51,7 +52,7 @@ class Trial:
 
 
 def why_one_class(y: Bools, what: str, things: str = "statements") -> str:
-    """Why nothing that compares two classes is defined on these things, or "" if it is."""
+    """Why comparisons of two classes are undefined on these items, or "" if they are defined."""
     if not len(y):
         return f"{what}: no statement has a label"
     if y.all() or not y.any():
@@ -77,7 +78,7 @@ def _from_one(table: UnitTable, by: str, unit: str, own: Bools, seed: int) -> Tr
     across = _trial(table, by, PAIR, unit, own, ~inside)
     if across.why:
         return across
-    # A statement of a game that the unit learned from is scored by a fold that did not learn that game.
+    # A statement of a game that was learned from is scored by a fold that did not learn from that game.
     by_game = by_group(table.frame["statement_id"], table.games, table.y, known, seed, 1).repeats
     at_home = [Fold(one.learn, one.score[inside[one.score]], one.number) for folds in by_game for one in folds]
     few = f"{unit}: too few games with deceptive and with honest statements for cross-validation by game"
@@ -86,7 +87,7 @@ def _from_one(table: UnitTable, by: str, unit: str, own: Bools, seed: int) -> Tr
 
 
 def _trial(table: UnitTable, by: str, protocol: str, unit: str, learn: Bools, score: Bools, why: str = "") -> Trial:
-    """One that learns once. why: why it does not, if it is known already."""
+    """A trial that learns once. why: why it does not, if that is known already."""
     what = unit if protocol == PAIR else f"what is left without {unit}"
     known, learn = learn & table.labelled, learn & table.learnable
     if known.any() and not learn.any():
@@ -99,7 +100,7 @@ def _trial(table: UnitTable, by: str, protocol: str, unit: str, learn: Bools, sc
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrialScores:
-    """What a scorer gives in a trial. score: (n + m,), to the statements of the table, then to its players after the
+    """A scorer's scores in a trial. score: (n + m,), of the statements of the table, then of its players after the
     whole game; NaN where there is none; why: why statements have none.
     """
 
@@ -142,7 +143,7 @@ def learned_in(
 
 
 def _fitted(table: UnitTable, recipe: Recipe, fold: Fold) -> Floats:
-    """What a fresh detector gives to the scored statements, then to their players. Raises UsageError where it cannot
+    """A fresh detector's scores of the statements, then of their players. Raises UsageError where it cannot
     learn.
     """
     examples, detector = table.examples(recipe.text.context), recipe.untrained()
@@ -153,8 +154,8 @@ def _fitted(table: UnitTable, recipe: Recipe, fold: Fold) -> Floats:
 
 
 def players_of(table: UnitTable, rows: Rows, scores: Floats, detector: Detector | None = None) -> Floats:
-    """The posterior of the players of scored games at their end, those of `UnitTable.seats`. Where it follows from the
-    scores of statements, nothing is predicted again. detector: what gave the scores, if it is one.
+    """The posterior of the players of scored games at their end, those of `UnitTable.seats`. If it follows from the
+    statements' scores, nothing is predicted again. detector: the source of the scores, if it is a detector.
     """
     seats = table.players[table.seats(rows)].select("game_id", "player")
     said: dict[str, dict[int, float]] = {game: {} for game in seats["game_id"]}

@@ -44,8 +44,8 @@ CAME_ALONG = "judge: "
 @dataclass(frozen=True, slots=True)
 class TableCorpus:
     """A corpus of a table. name: in it; target: its label, "" for the usual one; family: detectors are trained on
-    corpora of the same family; learn: False for one that they are only tested on; games: how many of its games are
-    read, drawn the same way each time, 0 for all.
+    corpora of the same family; learn: False for test only; games: how many of its games to read, drawn the same way
+    each time, 0 for all.
     """
 
     corpus: Corpus
@@ -57,7 +57,7 @@ class TableCorpus:
 
 
 def at_hand(suite: Suite, progress: Progress) -> tuple[list[TableCorpus], list[str]]:
-    """The data sets of a suite, and why others cannot be had. UsageError if none can."""
+    """The available data sets of a suite, and why others are not. Raises UsageError if none is."""
     found, missing = list[TableCorpus](), list[str]()
     for done, data in enumerate(suite.data, 1):
         try:
@@ -78,7 +78,7 @@ class UnitTable:
     frame: one row a statement: corpus, statement_id, game_id (with its corpus, so that it is unique), siblings (the
     same, but one name for games that share a beginning), game (the rules), speaker, speaker_model (one name for each
     model), source (scripted, model or human; what is imported is a model's unless its log names a person), text,
-    label_role, target, y (null where the target is), canary (whether its publishers ask that nobody trains on it),
+    label_role, target, y (null where the target is), canary (whether its publishers ask that nobody train on it),
     task, family and learn (of its corpus), position (in its game), k_of_n, and for each language model whose ratings
     came with the corpora, which sat in no game, `CAME_ALONG` and its name.
     players: those of the games whose target is the role, game after game: corpus, game_id, siblings, the units;
@@ -115,7 +115,7 @@ class UnitTable:
         return self.players["game_id"].is_in(games.implode()).arg_true().to_numpy().astype(np.int64)
 
     def judged(self, rows: Rows) -> Rows:
-        """Where scores of some statements and of the players of their games stand among all n + m."""
+        """The indices, among all n + m, of some statements and of the players of their games."""
         return np.concatenate([rows, self.frame.height + self.seats(rows)])
 
     def nothing(self) -> Floats:
@@ -188,7 +188,7 @@ def read_table(corpora: Sequence[str | os.PathLike[str] | TableCorpus], target: 
 
 
 def _targets(names: Sequence[str], given: Sequence[str]) -> dict[str, str]:
-    """By corpus, "" where nobody says it."""
+    """Targets by corpus, "" if not given."""
     general, own = "", dict[str, str]()
     for words in given:
         corpus, apart, target = words.rpartition("=")

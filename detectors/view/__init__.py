@@ -1,1 +1,1 @@
-"""A whole game as a detector sees it: its turns, and what they say of each candidate."""
+"""A whole game as a detector sees it: its turns, and what they say about each candidate."""

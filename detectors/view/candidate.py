@@ -3,8 +3,8 @@
 One builder for every family of detectors. In a field, the candidate, the speaker, the victims and everybody else are
 told apart by tokens, never by name, so that nothing depends on who was dealt which name.
 
-For many candidates and many fits, what stands in the fields is counted: each statement is read once, and which of its
-n-grams are features is decided by those who learn.
+For many candidates and many fits, the contents of fields are counted: each statement is read once, and learning decides
+which of its n-grams are features.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class Candidate:
 
 
 def turns_read(candidate: Candidate, window: int) -> list[int]:
-    """The statements in view. window: for a question about one statement, how many earlier ones are read, of those that
-    all who heard it had heard; otherwise everything so far is.
+    """The statements in view. window: for a question about one statement, how many of the earlier ones heard by its
+    whole audience are read; otherwise everything so far is.
     """
     game, focus = candidate.moment.transcript, candidate.focus
     if focus is None:
@@ -58,7 +58,9 @@ def turns_read(candidate: Candidate, window: int) -> list[int]:
 
 
 def pieces(candidate: Candidate, place: int) -> Iterator[tuple[str, str]]:
-    """(field, text) of one statement as it bears on a candidate. Another's sentence is about it if it names it."""
+    """(field, text) of one statement as it bears on a candidate. Another player's sentence is about the candidate if it
+    names the candidate.
+    """
     game, player = candidate.moment.transcript, candidate.player
     turn, victims = game.turns[place], game.victims(place)
     if turn.player == player:
@@ -108,7 +110,7 @@ class ViewCounting:
 
 @dataclass(frozen=True, slots=True)
 class _Counts:
-    """What was counted of a game that is at hand."""
+    """The counts of one game."""
 
     graph: ClaimGraph
     said: dict[tuple[str, int, bool], list[tuple[str, Row]]] = field(default_factory=dict)
@@ -116,10 +118,10 @@ class _Counts:
 
 
 class Counted:
-    """Counts under one way to read. features: by field, each feature met so far with its number."""
+    """Counts for one way of reading. features: by field, each feature met so far with its number."""
 
     def __init__(self, reading: ViewCounting, known: Mapping[str, Iterable[str]] | None = None) -> None:
-        """known: by field, the only features that are counted; None for whatever occurs."""
+        """known: by field, the only features that are counted; None for all that occur."""
         own = {name: {feature: at for at, feature in enumerate((known or {}).get(name, ()))} for name in _COUNTED}
         self.features = own if known else {**own, BEFORE: own[OWN]}
         self._reading, self._fixed = reading, known is not None
@@ -158,7 +160,7 @@ class Counted:
         return found
 
     def _claims(self, candidate: Candidate) -> Row:
-        """The claims in view, read off once for each candidate and moment."""
+        """The claims in view, extracted once for each candidate and moment."""
         game = self._of(candidate.moment.transcript)
         key = (candidate.player, candidate.moment.upto, candidate.focus)
         if key not in game.claimed:
@@ -179,7 +181,7 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """What speaks for or against a statement or a candidate. field: where it stands; feature: the words or the claim;
+    """A reason for or against a statement or a candidate. field: where it stands; feature: the words or the claim;
     weight: what it adds to the log-odds of deception, against the mean of the players where there is one.
     """
 
@@ -193,5 +195,5 @@ class Reason:
 
 
 def strongest(added: Floats, most: int) -> list[int]:
-    """The places of the largest of what features add, on either side of 0, without those that add nothing."""
+    """The indices of the largest contributions on either side of 0, zeros left out."""
     return [int(at) for at in np.argsort(-np.abs(added), kind="stable")[:most] if added[at]]

@@ -1,9 +1,9 @@
 """What was claimed, by whom, about whom and in which order, as relations to one player.
 
-The claims are those that the rules of `liescope.labeling` find in the words alone: no verdict, no role and no other
-hidden fact is read. A relation is a sentence in which "it" is the player, such as "somebody calls it evil"; `relations`
-lists those of a player, and what changes with time (counts, who was first, who contradicts whom) is read off the turns
-seen so far.
+The claims are those that the rules of `liescope.labeling` find in the words alone: no verdict, role or other hidden
+fact is used. A relation is a sentence in which "it" is the player, such as "somebody calls it evil"; `relations` lists
+those of a player, and what changes with time (counts, who was first, who contradicts whom) is read off the turns seen
+so far.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from liescope.labeling.label import known_before
 from liescope.labeling.ledger import PROMISED
 
 EVIL, GOOD, SEER = "evil", "good", "seer"
-_LIKE = "mafia"  # whose words are looked for in games that have none of their own
+_LIKE = "mafia"  # the game whose vocabulary serves for games without one
 _MANY = 3
-_TELLING = 3  # statements a speaker, before what is usual in a game can be told
+_TELLING = 3  # statements a speaker, before a game has a norm to compare with
 _LATE = 12
 _ONE, _A_SEER = "somebody", "somebody who claims to be the seer"
-_SAYS = {  # for each kind of claim a sentence of its own, since detectors learn from the sentences
+_SAYS = {  # each kind of claim has its own sentence, because detectors learn from the sentences
     ("investigation", True): "reports {whom} as {value}",
     ("investigation", False): "speaks of having investigated {whom}",
     ("guilt", True): "calls {whom} {value}",
@@ -51,7 +51,7 @@ class Tie:
     value: str
 
     def said(self, who: str, whom: str) -> str:
-        """It as a sentence."""
+        """The tie as a sentence."""
         value = "the seer" if self.value == SEER else self.value
         plain = "has to do with {whom}: " + f"{self.kind} {value}".rstrip()
         return f"{who} {_SAYS.get((self.kind, bool(value)), plain).format(whom=whom, value=value)}"
@@ -67,8 +67,8 @@ class ClaimGraph:
     def relations(
         self, player: str, upto: int | None = None, votes: bool = True, focus: int | None = None
     ) -> list[str]:
-        """What ties a player to the others after the first `upto` turns. votes: read those that are cast by then;
-        focus: the statement in question, whose claims are told apart; only what all who hear it had heard is read.
+        """What ties a player to the others after the first `upto` turns. votes: read those cast by then; focus: the
+        statement in question, whose claims are marked; only what its whole audience had heard is read.
         """
         read = self.turns[:upto]
         places: Sequence[int] = range(len(read))
@@ -106,7 +106,7 @@ def _links(place: int, speaker: str, claim: FoundClaim, words: Vocabulary) -> It
 
 
 def _value(claim: FoundClaim, words: Vocabulary) -> str:
-    """evil, good, seer, another role, each with "not " where it is denied and its opposite is not meant."""
+    """evil, good, seer, another role, each with "not " if denied, unless the opposite is meant."""
     plain = claim.object
     if plain in words.guilt or plain == words.own.get(words.evil) or plain in words.own.values():
         value = EVIL
@@ -125,7 +125,9 @@ def _seers() -> frozenset[str]:
 
 
 def _of_player(player: str, links: Sequence[Tie]) -> Iterator[str]:
-    """What the player says of itself and of whom else, what others say of it, and what stood between them by then."""
+    """What the player says about itself and others, what others say about it, and the relations between them by
+    then.
+    """
     seers, accusers, accused = set[str](), set[str](), set[str]()
     for link in links:
         if link.source == player == link.target:
@@ -189,7 +191,7 @@ def _of_turns(player: str, turns: Sequence[TranscriptTurn], votes: bool) -> Iter
         yield "it spoke first"
     speakers = len({turn.player for turn in said})
     if len(said) < _TELLING * speakers:
-        return  # until then, who says more is an accident of whose turn it was
+        return  # until then, who has said more depends only on whose turn it was
     often = _beside(len(own) * speakers, len(said), "less often than", "about as often as", "more often than")
     yield f"it speaks {often} the others"
     if own:
@@ -200,7 +202,7 @@ def _of_turns(player: str, turns: Sequence[TranscriptTurn], votes: bool) -> Iter
 
 
 def _beside(own: float, usual: float, less: str, alike: str, more: str) -> str:
-    """Beside what is usual in the game: less than two thirds, more than one and a half, or between."""
+    """Relative to the norm of the game: less than two thirds, more than one and a half times, or between."""
     return less if own * 1.5 < usual else more if own > usual * 1.5 else alike
 
 
@@ -209,13 +211,13 @@ def _most(count: int) -> str:
 
 
 def _sized(number: int) -> str:
-    """The numbers with as many binary digits."""
+    """The range of numbers with as many binary digits."""
     digits = number.bit_length()
     return f"{2 ** (digits - 1)} to {2**digits - 1}" if digits > 1 else str(number)
 
 
 def _of_statement(turns: Sequence[TranscriptTurn], focus: int) -> Iterator[str]:
-    """How long a statement is, when it comes, and how it stands in the conversation of those who hear it."""
+    """How long a statement is, when it comes, and its place in the conversation of those who hear it."""
     asked = turns[focus]
     heard = [turn for turn in turns[:focus] if turn.kind == SAID and turn.audience == asked.audience]
     yield f"words of the statement: {_sized(len(asked.text.split()))}"

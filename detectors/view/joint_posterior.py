@@ -45,8 +45,8 @@ class SeatedCandidates:
         return np.asarray(found, dtype=np.float64)
 
     def loss(self, logits: Floats, true: Bools, false: Bools) -> tuple[float, Floats]:
-        """Minus the log-likelihood of what is known of the players, and its gradient (rows,). true, false: (rows,) who
-        is known to deceive, and not to; for the others the likelihood sums over what they may be.
+        """Minus the log-likelihood of what is known about the players, and its gradient (rows,). true, false: (rows,)
+        who is known to deceive, and known not to; the likelihood sums over the possibilities for the others.
         """
         known = self.deceivers >= 0
         gradient = np.zeros(len(logits))
@@ -63,7 +63,7 @@ class SeatedCandidates:
 
     def _marginals(self, logits: Floats, which: Bools, true: Bools, false: Bools) -> tuple[Floats, Floats]:
         """(games, most players) marginals, and (games,) log partitions, over the sets that agree with true and false;
-        games that no set agrees with are left free.
+        games in which no set agrees are left unconstrained.
         """
         place, k = self.place[which], self.deceivers[which]
         if not len(place):
@@ -111,10 +111,10 @@ _EDGE, _NEAR, _ROUNDS = 1e-6, 1e-6, 100
 
 
 def seated(games: Sequence[Mapping[str, float]], deceivers: Sequence[int | None]) -> tuple[SeatedCandidates, Floats]:
-    """The players of some games, and (rows,) their scores, whose posterior is what the games say, up to a constant of
-    each game that changes nothing; probabilities of 0 and 1 are moved in by a millionth. Found as Chen, Dempster and
-    Liu (1994, "Weighted finite population sampling to maximize entropy", section 4) do, by raising the odds of whoever
-    comes out too improbable; here by half the log-odds missing.
+    """The players of some games, and (rows,) their scores, whose posterior equals the games' probabilities, up to a
+    constant per game that changes nothing; probabilities are kept a millionth away from 0 and 1. Found as in Chen,
+    Dempster and Liu (1994, "Weighted finite population sampling to maximize entropy", section 4), by raising the odds
+    of players that come out too improbable; here by half the missing log-odds.
     """
     seats = SeatedCandidates.of([len(players) for players in games], deceivers)
     inside = np.clip([chance for players in games for chance in players.values()], _EDGE, 1 - _EDGE)

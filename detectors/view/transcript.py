@@ -1,6 +1,5 @@
-"""A game as somebody who hears everything could write it down: what was said, who was silent, who voted, who left.
-
-It is made of the events of a corpus. No role is read, only how many deceive, where the players know it.
+"""A game as somebody who hears everything could write it down: what was said, who was silent, who voted, who left. It
+is made from the events of a corpus. No role is read, only the number of deceivers, if the players know it.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ class TranscriptTurn:
     """Something that happened. kind: SAID, SILENT, VOTED, KILLED or EXILED; player: who spoke, was silent, voted, or
     left the game; text: the words, "" if they were lost; target: whom a vote is for; audience: who heard the words,
     empty for everyone; key: the statement's id; day: from 1; reasoning: what the speaker thought, as far as that was
-    kept. No player saw it, and only detectors whose view says so read it.
+    kept. No player saw it, and only detectors with such a view read it.
     """
 
     kind: str
@@ -67,7 +66,7 @@ class Transcript:
         return frozenset(name for died, name in self._deaths if died < at)
 
     def place(self, key: str) -> int:
-        """The turn that a statement is. Raises KeyError."""
+        """The index of a statement's turn. Raises KeyError."""
         return self._places[key]
 
     def said(self, upto: int | None = None) -> Iterator[tuple[int, TranscriptTurn]]:
@@ -94,9 +93,8 @@ class GamePrediction:
 
     players: by living player, the probability that the player deceives; statements: by place among the turns, the
     probability that the statement is deceptive; suspects: the players, living or not, whom a saved detector cannot rule
-    out once the game is over, at the coverage it was asked for, most suspect first; None where it has nothing to decide
-    by; unlike: whether the game is not like those that suspects were chosen on; None where it was not compared with
-    them.
+    out once the game is over, at the coverage it was asked for, most suspect first; None if it cannot decide; unlike:
+    whether the game differs from those that suspects were chosen on; None if it was not compared.
     """
 
     players: Mapping[str, float]
@@ -138,7 +136,7 @@ def read_transcripts(corpus: Corpus, splits: Sequence[str] = SPLITS) -> dict[str
 
 
 def _turns(event: Mapping[str, Any], said: Mapping[str, tuple[bool, frozenset[str], str]]) -> Iterator[TranscriptTurn]:
-    """What an event is in a transcript: nothing, where its speaker withdrew the words. said: by statement, whether its
+    """An event's turn in a transcript; None if its speaker withdrew the words. said: by statement, whether its
     text was lost, who heard it, and what its speaker thought.
     """
     kind, day = _TURNS[EventKind(event["kind"])], event["day"]
@@ -153,7 +151,7 @@ def _turns(event: Mapping[str, Any], said: Mapping[str, tuple[bool, frozenset[st
 
 
 def read_deceivers(corpus: Corpus, splits: Sequence[str] = SPLITS) -> dict[str, frozenset[str]]:
-    """Who deceives, by game, where it is known of every seat: the truth that no detector may see."""
+    """Who deceives, by game, if that is known for every seat: the truth that no detector may see."""
     games = collected(read(corpus, "games").filter(pl.col("split").is_in(splits)).select("game_id", "seats"), corpus)
     return {
         game_id: frozenset(seat["name"] for seat in seats if seat["deceives"])
@@ -163,8 +161,8 @@ def read_deceivers(corpus: Corpus, splits: Sequence[str] = SPLITS) -> dict[str, 
 
 
 def _known_deceivers(rules: str, seats: Sequence[Mapping[str, Any]]) -> int | None:
-    """How many seats deceive, where the rules announce it; None where no player knows it: cards may lie face
-    down, and of rules that are not known here nothing is known but the labels, which no detector may see.
+    """How many seats deceive, where the rules announce it; None if no player knows it: cards may lie face down, and for
+    games with unknown rules it follows only from the labels, which no detector may see.
     """
     deceives, game = [seat["deceives"] for seat in seats], GAMES.get(rules)
     return None if None in deceives or game is None or game.spec.undealt() else sum(deceives)
