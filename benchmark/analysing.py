@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class AnalysisResult(ToldResult):
     """What `analyse` found.
 
-    told: what the analyses tell, a section and a table for each that found something, by its name, in the order of the
+    told: what the analyses found, a section and a table for each with a result, by its name, in the order of the
     report; columns are those of its declaration (`liescope.benchmark.analyses`), without condition and rater where all
     games have the same. nothing: the other analyses, each with the reason. winners: games won, by game and team. games:
     finished games; failed: failed games, which are left out. sources: what was read, as named. report: the page, None
@@ -110,7 +110,7 @@ def analyse(
 def read_and_analyse(
     sources: Sequence[str | os.PathLike[str]], pool: bool, bar: Progress, draw: bool
 ) -> tuple[GameSet, Report]:
-    """The games of these sources, and what every analysis finds in them; see `load_games` and `run_analyses`."""
+    """The games of these sources, and the findings of every analysis; see `load_games` and `run_analyses`."""
     from liescope.benchmark.analyses.analysis_registry import ANALYSES
     from liescope.benchmark.analyses.findings import run_analyses
     from liescope.benchmark.analyses.frames import load_games

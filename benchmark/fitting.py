@@ -1,4 +1,4 @@
-"""`fit`: the capability model of a set of games, for each condition, with and without the votes that were drawn."""
+"""`fit`: the capability model of a set of games, for each condition, with and without games that have drawn votes."""
 
 from __future__ import annotations
 
@@ -47,10 +47,9 @@ from liescope.common.settings import takes
 class ConditionFit:
     """The fit of one condition.
 
-    condition: what tells it from the others, "" if there is only one. counts: the games that were counted.
-    posterior: the sample. goodness: how well it fits. other: the sample with the games that hold a drawn vote left out
-    if they were kept, or kept if they were left out; None if there are no such games, and where that fit failed, for
-    the reason in other_failure.
+    condition: how it differs from the others, "" if there is only one. counts: the games that were counted.
+    posterior: the sample. goodness: how well it fits. other: the sample for the opposite choice about games with a
+    drawn vote; None if there are no such games, or if that fit failed (other_failure says why).
     """
 
     condition: str
@@ -70,9 +69,9 @@ class FitResult:
     there are several), model, m, m_sd, m_lo, m_hi, m_games and the same of d and v
     (`liescope.benchmark.capability.results.scores`). cells: the counts with their predictions (`predictions`). drawn:
     m, d and v with and without those games, empty if there are none. differences: of m, d and v between conditions,
-    win_rates: of win rates; both empty for one condition. findings: three sentences that say who leads where that is
-    settled; notes: others that must accompany these figures. parts: of the report, what stands beside the scores:
-    effects and slips (`liescope.benchmark.capability.effects`). report: the page, None if none was requested.
+    win_rates: of win rates; both empty for one condition. findings: three sentences on who leads, if that is settled;
+    notes: sentences that must accompany these figures. parts: report sections besides the scores: effects and slips
+    (`liescope.benchmark.capability.effects`). report: the page, None if none was requested.
     """
 
     fits: tuple[ConditionFit, ...]
@@ -95,7 +94,7 @@ class FitResult:
 
     def to_json(self) -> dict[str, Any]:
         """What `liescope fit --json` prints: the model, its scores, diagnostics and goodness of fit; with several
-        conditions a list of these for each, under "conditions", and why others have no fit under "unfit".
+        conditions a list of these under "conditions", and the reasons for missing fits under "unfit".
         """
         parts = [
             (
@@ -153,7 +152,7 @@ def fit(
         If a sampler's diagnostics fail by far; a result that fails by little says so.
     """
     own = FitSettings.of(settings)
-    variant(own.model or DEFAULT.base, own.term)  # an unknown one is refused before anything is read
+    variant(own.model or DEFAULT.base, own.term)  # refuse an unknown one before anything is read
     folder = None if out is None else Path(out)
     if folder is not None:
         check_report_folder(folder, own.overwrite)
@@ -169,7 +168,7 @@ def fit(
 
 
 def fit_counts(conditions: Mapping[str, Counts], own: FitSettings, progress: bool = False) -> FitResult:
-    """`fit` of games that are counted, by condition. own: all of its settings."""
+    """`fit` for counted games, by condition. own: all of its settings."""
     drawn_votes = own.drawn_votes
     chosen = variant(own.model, own.term) if own.model else None
     sampling = Settings(own.draws, own.tune, own.chains, own.seed, own.target_accept, own.sampler)
@@ -206,7 +205,7 @@ def fit_counts(conditions: Mapping[str, Counts], own: FitSettings, progress: boo
 
 
 def _samples(counts: Counts) -> int:
-    """How many fits a condition has: one more without its drawn votes, or with them."""
+    """How many fits a condition needs: a second one if it has drawn votes."""
     return 2 if counts.drawn_games else 1
 
 

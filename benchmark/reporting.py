@@ -1,7 +1,6 @@
-"""`report`: everything that games say about their players on one page, every table, and the data of all of it.
-
-The chapters of the page stand in the order of the Mini-Mafia paper's sections. Of several runs it is a board: their
-games are counted together, and all players stand on one scale.
+"""`report`: everything that games say about their players on one page, every table, and all data. The chapters follow
+the order of the Mini-Mafia paper's sections. For several runs it is a leaderboard: their games are counted together,
+and all players are on one scale.
 """
 
 from __future__ import annotations
@@ -75,16 +74,16 @@ def report(
     """Everything that games say about their players: capabilities, backgrounds, behaviour, settings, what is missing.
 
     Games of several sources are counted together where they were played alike, so that all players have a place on one
-    scale. Games left out (`without`, `drawn_votes`) are left out of the fit and of the backgrounds; the analyses have
-    all games. A part that cannot be computed (PyMC is not installed, the sampler has not converged, too few games or
-    models, another game than Mini-Mafia) is left out, and its place says why. Without a capability model, players are
-    compared where they held the same role beside the same players.
+    scale. Games left out (`without`, `drawn_votes`) are left out of the fit and the backgrounds; the analyses use all
+    games. A part that cannot be computed (PyMC is not installed, the sampler has not converged, too few games or
+    models, another game than Mini-Mafia) is left out, with the reason in its place. Without a capability model, players
+    are compared where they held the same role beside the same players.
 
     Parameters
     ----------
     sources : path, or several
-        Runs, corpora (folders, or USER/NAME on the Hub) and CSV files of counts; of files there are only counts, so
-        nothing is said about behaviour.
+        Runs, corpora (folders, or USER/NAME on the Hub) and CSV files of counts; files hold only counts, so nothing is
+        said about their behaviour.
     out : str or path, optional
         A folder for report.html, report.json, counts.csv and a CSV file for every table.
     progress : bool
@@ -137,7 +136,7 @@ def report(
 def _counted(
     sources: Sequence[str | os.PathLike[str]], own: ReportSettings, must: bool
 ) -> tuple[Mapping[str, Counts], str]:
-    """The counts of each condition; where no game can be counted, none and the reason. must: raise the reason."""
+    """The counts of each condition; if no game can be counted, none and the reason. must: raise the reason instead."""
     try:
         return load_conditions(sources, own.without, own.pool_conditions, independent=own.independent), ""
     except UsageError as error:
@@ -207,7 +206,7 @@ def parts(gathered: Gathered) -> list[tuple[str, Report]]:
 
 
 def _capabilities(gathered: Gathered) -> Report:
-    """The answer of the report: by the capability model, else by the games alone."""
+    """The report's answer: from the capability model, else from the games alone."""
     if gathered.fit is not None:
         told = fit_page(gathered.fit)
         return replace(
@@ -228,7 +227,7 @@ def _capabilities(gathered: Gathered) -> Report:
 
 
 def _file(name: str) -> str:
-    """A file of a fit's folder, by its name in that of a report."""
+    """The name, in a report's folder, of a file of a fit."""
     return f"capability_{name}" if name and not name.startswith("capability") else name
 
 
@@ -301,7 +300,7 @@ _READING = (
 
 
 def page(title: str, parts: Sequence[tuple[str, Report]], sources: Sequence[str]) -> Report:
-    """The page. parts: with the titles of their chapters; the first holds the answer."""
+    """The report page. parts: with the titles of their chapters; the first holds the answer."""
     (_, answer), *_ = parts
     sections = [
         replace(

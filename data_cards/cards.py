@@ -34,10 +34,9 @@ _PERSON = "human:"
 def served_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
     """How people came to play, from the plans in corpus.json.
 
-    consents: each text that people agreed to, with its hash and the runs that it was for; patience: each set of seconds
-    that tables waited; pacing: each pacing of programs, and unpaced: tables without one; mixed: tables that people
-    shared with programs, of how many; unsaid: runs that may hold people's games or answers and do not say how they
-    came to.
+    consents: each text that people agreed to, with its hash and the runs that it was for; patience: each set of waiting
+    times of games; pacing: each pacing of programs, and unpaced: games without one; mixed: games that people shared
+    with programs, of how many; unsaid: runs that may hold people's games or answers and do not say how people joined.
     """
     served = {run["name"]: run["plan"] for run in facts["runs"] if run["plan"].get("served")}
     texts: dict[tuple[str, ...], list[str]] = {}
@@ -62,7 +61,7 @@ def served_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _unsaid(plan: Mapping[str, Any], people: bool) -> bool:
-    """Whether a plan says nothing of the people whom its games may hold, if there are any."""
+    """Whether a plan says nothing about people although its games may have some."""
     if not people or plan.get("served") or "import" in plan:
         return False
     players = plan.get("players")
@@ -100,7 +99,7 @@ def render_model_card(facts: Mapping[str, Any]) -> str:
     facts: detector (its name), kind (tfidf, embedding, encoder), target (role, claim, self, peer), corpus (its name),
     training and words (as in model.json), config (name to value), figures, reports (each with rows; may be empty),
     thresholds (false positive rate in words to score; may be empty), place (where code finds the model), said (a
-    statement), plain_use (code that scores it without Liescope, or ""), needs (what using it takes, where only Liescope
+    statement), plain_use (code that scores it without Liescope, or ""), needs (what using it takes, if only Liescope
     opens it, or ""), extra (of Liescope, or ""), library (the Hub's name of the library that opens it), base_model (a
     Hub id, or ""), results (arguments of the Hub's `EvalResult`), liescope (the version). Raises CardError if a fact is
     missing or empty.
@@ -170,11 +169,11 @@ def _annotators(facts: Mapping[str, Any]) -> list[str]:
 
 
 def _derive(facts: Mapping[str, Any], games: Mapping[str, str]) -> dict[str, Any]:
-    """What the dataset card says besides the facts themselves."""
+    """Derived facts for the dataset card."""
     statements = sum(facts["rows"]["statements"].values())
     unit = record_unit(facts["kinds"], facts["games"], statements)
     played = bool(_of_games(facts["kinds"]))
-    told = GAME if played else unit  # columns that games fill are told of where any record is a game
+    told = GAME if played else unit  # columns that only games fill are described if any record is a game
     licence_id, licence_name = hub_licence(facts["licences"])
     return {
         "tables": TABLES,
@@ -210,7 +209,7 @@ def _derive(facts: Mapping[str, Any], games: Mapping[str, str]) -> dict[str, Any
 
 def _content_version(facts: Mapping[str, Any], config: str) -> str:
     """A version made of a config's content."""
-    # `datasets` caches by folder, config and version, and would serve the rows of an earlier corpus of that name.
+    # `datasets` caches by folder, config and version; with an equal version it would serve an earlier corpus's rows.
     content = "".join(str(file["sha256"]) for file in facts["files"] if file["config"] == config)
     digest = sha256(content.encode()).digest()
     return f"0.{int.from_bytes(digest[:4])}.{int.from_bytes(digest[4:8])}"
@@ -253,7 +252,7 @@ def _environment() -> Environment:
 
 
 def _filled(value: Any) -> Any:
-    """Rejects a placeholder without a value; jinja2 calls it for each."""
+    """Reject a placeholder without a value; jinja2 calls this for each."""
     if value is None or (isinstance(value, str) and not value.strip()):
         raise CardError("a placeholder has no value")
     if isinstance(value, float) and not math.isfinite(value):
@@ -267,7 +266,7 @@ def markdown(value: object) -> str:
 
 
 def yaml_text(value: object) -> str:
-    """A double-quoted YAML scalar on one line, which is a string of Python too."""
+    """A double-quoted YAML scalar on one line, also valid as a Python string."""
     return json.dumps(_printable(value), ensure_ascii=False)
 
 

@@ -83,7 +83,7 @@ def _played(facts: Mapping[str, Any]) -> bool:
 
 
 def _told(facts: Mapping[str, Any]) -> str:
-    """What columns call a record: a game where any is one."""
+    """What columns call a record: a game if any record is one."""
     return GAME if _played(facts) else record_unit(facts["kinds"], facts["games"], _statements(facts))
 
 
@@ -105,7 +105,7 @@ def _description(facts: Mapping[str, Any]) -> str:
 
 
 def _labelled(facts: Mapping[str, Any]) -> list[str]:
-    """The labels that are known of some statement."""
+    """The labels that at least one statement has."""
     return [label["target"] for label in facts["labels"] if label["labelled"]]
 
 

@@ -36,8 +36,8 @@ OPEN = frozenset(
 class Terms:
     """What may be done with the words of one origin. origin: who published them and where; licence: a sentence;
     licence_id: the Hub's id of the licence, "" if it has none; redistributable: anyone may pass the words on; means:
-    what the source's own label says and who decided, "" where it has none; languages: codes of the languages of the
-    words, such as en, as far as they are known.
+    what the source's own label says and who decided, "" if it has none; languages: codes of the languages of the words,
+    such as en, as far as known.
     """
 
     origin: str
@@ -80,7 +80,7 @@ def languages_of(licences: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def hub_licence(licences: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
-    """The Hub's licence id for a corpus, and the name of the licence where the id is "other". licences: those of
+    """The Hub's licence id for a corpus, and the licence's name if the id is "other". licences: those of
     corpus.json. An id stands only if all words have it.
     """
     terms = [one["terms"] for one in licences]
@@ -93,7 +93,7 @@ def hub_licence(licences: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
 
 
 def _unit(format: str) -> str:
-    """What one record of an importer's is called, whether its texts stand alone or in groups."""
+    """What to call one record of an importer, whether its texts stand alone or in groups."""
     unit = unit_of([format])
     return "record" if unit == TEXT else unit
 
@@ -124,7 +124,7 @@ CLAIM_STUDY = (
 
 
 def model_licence(sources: Collection[str]) -> tuple[str, str, str]:
-    """(Hub licence id, its name where the id is "other", a sentence) for a detector that learned from such words."""
+    """(Hub licence id, its name if the id is "other", a sentence) for a detector that learned from such words."""
     if {"imported", "human"} & set(sources):
         return (
             "other",

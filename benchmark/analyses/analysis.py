@@ -1,6 +1,6 @@
 """Declares an analysis: a function from the frames of a set of games to a tidy table, and facts about it.
 
-Tables by declaration: the unit that is counted, what it counts for, and what it is split by. The engine groups,
+Tables are declared: the unit that is counted, what it counts for, and what it is split by. The engine groups,
 resamples by game, adds the other figures of a group, sorts, and says how lo, hi and p were found.
 """
 
@@ -38,12 +38,12 @@ Value = str | pl.Expr
 
 
 def in_order(column: str, values: Iterable[str]) -> pl.Expr:
-    """The place of each value among these, to sort by."""
+    """The index of each value among these, to sort by."""
     return pl.col(column).cast(pl.Enum(list(values)))
 
 
 def pooled(rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows as those of all models, with learning and without."""
+    """The rows pooled over all models, with learning and without."""
     return rows.with_columns(model=pl.lit(POOLED), learning=pl.lit(None, pl.Boolean))
 
 
@@ -55,7 +55,9 @@ def long(rows: pl.DataFrame, values: Sequence[str], name: str = "metric") -> pl.
 
 
 def each(rows: pl.DataFrame, column: str, values: Iterable[object]) -> pl.DataFrame:
-    """Every row once for each of the values, with whether the column has it as `value`: for shares, zeros included."""
+    """Every row once for each of these values; `value` says whether the column holds it. For shares, so that zeros
+    count.
+    """
     names = pl.Series(column, list(values), rows.schema[column])
     every = rows.rename({column: "_is"}).join(names.to_frame(), how="cross")
     return every.with_columns(value=(pl.col("_is") == pl.col(column)).fill_null(False))
@@ -80,7 +82,7 @@ class _Table:
     sort
         What rows are sorted by; the keys if empty.
     alike
-        Rows are read against the other models', and so corrected for their number.
+        Rows are compared with the other models', and so corrected for their number.
     """
 
     unit: Unit
@@ -105,8 +107,8 @@ class _Table:
         return self.in_one_order(table).select(*self.by, *(self.columns or (*figures, *self.also)))
 
     def in_one_order(self, table: pl.DataFrame) -> pl.DataFrame:
-        """The rows by what they are declared to be sorted by, then by every key in turn: each key by its declared
-        order, else by alphabet. So rows have one order, whatever order they were counted in.
+        """The rows by their declared sorting, then by every key in turn, each key in its declared or else alphabetical
+        order. So the order of rows does not depend on the order of counting.
         """
         places = {key: in_order(key, values) for key, values in self.order.items()}
         return table.sort([places.get(key, key) if isinstance(key, str) else key for key in (*self.sort, *self.by)])
@@ -120,7 +122,7 @@ class _Table:
 class Means(_Table):
     """The mean of a value in each group: the keys, mean, lo, hi, n (rows), games, and what else is wanted.
 
-    scale: the least and the greatest value that there can be. mean: the name of the mean. zero: rows are read against
+    scale: the least and the greatest value that there can be. mean: the name of the mean. zero: rows are compared with
     zero, and so corrected for their number.
     """
 
@@ -143,11 +145,11 @@ class Means(_Table):
 
 @dataclass(frozen=True, slots=True)
 class Shares(_Table):
-    """How many of how many in each group: the keys, the counts of hits and of rows, rate, lo, hi, and what else is
+    """A share in each group: the keys, the counts of hits and of rows, rate, lo, hi, and what else is
     wanted.
 
     count, of: the names of the counts. bounded: whether the rows of a group are independent, as a figure of the group;
-    it has no interval where they are not.
+    there is no interval if they are not.
     """
 
     count: str = "count"
@@ -171,11 +173,11 @@ class Shares(_Table):
 
 @dataclass(frozen=True, slots=True)
 class Differences(_Table):
-    """The mean of a value where something holds, minus that where it does not, in each group: the keys, mean and games
-    of either side, difference, lo, hi, and what else is wanted.
+    """The mean of a value where a condition holds, minus that where it does not, in each group: the keys, mean and
+    games of either side, difference, lo, hi, and what else is wanted.
 
     where: a column of the rows, whether the row is of the first side. one, other: the names of the two sides, behind
-    those of their columns. full: groups with rows on one side only stay, with nulls.
+    those of their columns. full: groups with rows on only one side stay, with nulls.
     """
 
     where: str = ""
@@ -212,7 +214,7 @@ Need = Callable[[Frames], str]
 
 
 def _rows(table: str, lack: str, where: pl.Expr | None = None) -> Need:
-    """At least one row of a frame, of those for which `where` is true."""
+    """A need for at least one row of a frame for which `where` is true."""
 
     def need(frames: Frames) -> str:
         frame: pl.DataFrame = getattr(frames, table)
@@ -281,7 +283,7 @@ def with_and_without(role: str) -> Need:
 
 
 def two_raters(frames: Frames) -> str:
-    """Statements with reports or ratings of two raters; the players of a game are one."""
+    """Statements with reports or ratings of two raters; a game's players count as one."""
     rated = frames.ratings.filter(pl.col("flag").is_not_null())
     reported = frames.statements.filter(pl.col("label_self").is_not_null())
     raters = set(rated[RATER]) | set(reported[RATER])
@@ -294,16 +296,16 @@ MINI_MAFIA = "Mini-Mafia paper"
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """One analysis. To add one, put it into the tuple of its subject; one of a new subject takes two
-    lines in `analysis_registry`.
+    """One analysis. To add one, put it into the tuple of its subject; a new subject takes two lines in
+    `analysis_registry`.
 
     name: of its CSV file; title: its heading; table: what is counted and how, as `Means`, `Shares` or `Differences`, or
     a function of its own; plot: draws the figure of a non-empty table, as `Dots`, `Bars`, `Curves` or `Matrix`, or a
     function. needs: what the games must contain, checked before the table is made; otherwise: why the table can still
-    be empty. interval: what the columns lo and hi are, where the declaration of the table does not say it.
+    be empty. interval: what the columns lo and hi are, if the table's declaration does not say it.
     source: the corresponding table, figure or section of the paper, "" for none; paper: which one, `TRIADIC` or
     `MINI_MAFIA`. note: how to read it, in one sentence. main: include it in the short report, report.md.
-    corrections: how rows are read, against zero or against each other, and so what is added for their number
+    corrections: whether rows are compared with zero or with each other, and so what is added for their number
     (`liescope.benchmark.analyses.intervals`).
     """
 
@@ -343,5 +345,5 @@ class Analysis:
         return f"{self.source} of the {self.paper}" if self.source else ""
 
     def lacks(self, frames: Frames) -> list[str]:
-        """The things that the games lack, each as a clause; empty if the function can be called."""
+        """What the games lack, each as a clause; empty if the function can be called."""
         return [lack for need in self.needs if (lack := need(frames))]

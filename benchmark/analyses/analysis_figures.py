@@ -105,7 +105,7 @@ def rows_of(table: pl.DataFrame, cell: Mapping[str, object]) -> pl.DataFrame:
 
 
 def stated_conditions(table: pl.DataFrame) -> list[str]:
-    """The condition of each row, "" where the table is of one."""
+    """The condition of each row, "" if the table has only one."""
     return [stated(name) for name in table["condition"]] if "condition" in table.columns else [""] * table.height
 
 
@@ -194,7 +194,7 @@ class Bars:
 @dataclass(frozen=True, slots=True)
 class Matrix:
     """A matrix for each facet, with intervals where the table has lo and hi. value: the column; name: what the numbers
-    are; limits, middle: as in `matrices`, the largest difference either way where there are none.
+    are; limits, middle: as in `matrices`, the largest difference either way if not given.
     """
 
     value: str
@@ -211,14 +211,15 @@ class Matrix:
         for title, row, column, number, (lo, hi) in numbers:
             cells[title][row, column] = MatrixCell(number, lo, hi)
         down, across = list(dict.fromkeys(row_names)), list(dict.fromkeys(column_names))
-        across.sort(key=lambda name: down.index(name) if name in down else len(down))  # as in the rows
+        # columns in the order of the rows
+        across.sort(key=lambda name: down.index(name) if name in down else len(down))
         if self.limits:
             return matrices(cells, down, across, self.name, self.limits)
         furthest = max(0.05, *(abs(number) for number in table[self.value].drop_nulls()))
         return matrices(cells, down, across, self.name, (-furthest, furthest), 0)
 
 
-MOST = 6  # curves that a panel shows as they are
+MOST = 6  # the most curves that a panel shows one by one
 _HEIGHT = 2.1  # inches of a panel
 _STYLES: tuple[Stroke, ...] = ("-", "--", ":", "-.")
 _TYPICAL = "median of the cells, middle half shaded"
@@ -227,7 +228,8 @@ _TYPICAL = "median of the cells, middle half shaded"
 @dataclass(frozen=True, slots=True)
 class Curves:
     """A curve for each series over the whole numbers of column x, a panel a facet, with the band of the columns lo and
-    hi if the table has them. Of more than six in a panel only the median, the middle half, the lowest and the highest.
+    hi if the table has them. A panel of more than six shows only the median, the middle half, the lowest and the
+    highest.
 
     axes: the names of x and y, y from 0 to 1; ticks: names of 0, 1, 2… on x instead of the numbers; where: which rows
     of the table are shown, all if None.

@@ -1,5 +1,5 @@
-"""What players do beside talking and voting, and what changes with time: nights, bids, silence, lengths of statements;
-over the games of a cell, over the days of a game, within a day.
+"""What players do besides talking and voting (night acts, bids, silence), how long statements are, and what changes
+over the games of a cell, over the days of a game, and within a day.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _TARGET = (*CELL, "target")
 
 
 def _of_kinds(acts: pl.DataFrame) -> pl.DataFrame:
-    """Acts at night, each for every target that such acts of its cell have: whether it had that target."""
+    """Night acts, each once for every target that such acts have in its cell: whether it had that target."""
     targets = acts.select(_TARGET).unique()
     rows = acts.rename({"target": "_is"}).join(targets, on=CELL, nulls_equal=True)
     return rows.with_columns(hit=pl.col("_is") == pl.col("target"))
@@ -67,12 +67,12 @@ def _protections(frames: Frames) -> pl.DataFrame:
 
 
 def _attacks(frames: Frames) -> pl.DataFrame:
-    """Victims that the rules drew without asking anybody, as in Mini-Mafia, do not count."""
+    """Attacks by players: victims drawn by the rules, as in Mini-Mafia, do not count."""
     return _of_kinds(chosen(frames.nights).filter(pl.col("act") == "kill").with_columns(target="target_role"))
 
 
 def _nights_of_doctors(frames: Frames) -> pl.DataFrame:
-    """The protections on nights with a victim: whether it was protected; the doctor itself counts."""
+    """Protections on nights with an attack: whether the one attacked was protected; the doctor itself counts."""
     kills = frames.nights.filter(pl.col("act") == "kill").select("game_id", "day", victim="target")
     acts = chosen(frames.nights).filter(pl.col("act") == "protection").join(kills, on=["game_id", "day"])
     return acts.with_columns(hit=pl.col("target") == pl.col("victim"))
@@ -217,7 +217,7 @@ def said(frames: Frames) -> pl.DataFrame:
 
 
 def _not_whole(frames: Frames) -> pl.DataFrame:
-    """The statements for each way not to be whole, of models that made such a statement in that role."""
+    """Statements by the way in which they are incomplete, for models that made such a statement in that role."""
     flags = {loss: flag.fill_null(False) for loss, flag in _LOSSES.items()}
     rows = long(said(frames).select("game_id", "family", *_SPEAKERS, **flags), tuple(_LOSSES), "loss")
     return rows.filter((pl.col("value") > 0).any().over(*_SPEAKERS, "loss"))
@@ -273,13 +273,13 @@ def _in_order(frames: Frames) -> pl.DataFrame:
 
 
 def _halves(frames: Frames) -> pl.DataFrame:
-    """The games of a cell in two halves; the middle one of an odd number belongs to the second."""
+    """The games of a cell in two halves; of an odd number, the middle one belongs to the second."""
     late = 2 * pl.col("place") > pl.col("of") - pl.col("of") % 2
     return wins_by(frames, [*CELL, "late"], _in_order(frames).with_columns(late=late))
 
 
 def cumulative_wins(frames: Frames) -> pl.DataFrame:
-    """Win rates over the first games of a cell, up to each of them (Figure 10c).
+    """Cumulative win rates over the games of a cell (Figure 10c).
 
     Columns: game, condition, model, learning, faction, place (of the game in its cell, from 1), wins (in the games up
     to this one), games, rate.

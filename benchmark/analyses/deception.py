@@ -1,5 +1,5 @@
-"""Deception as speakers report it and as others see it: how often, of which kinds, what suspicion it draws, and how far
-flags can be trusted.
+"""Deception as speakers report it and as others see it: how often, of which kinds, how much suspicion it draws, and how
+far flags can be trusted.
 """
 
 from __future__ import annotations
@@ -49,7 +49,9 @@ _OF_OBSERVERS = (*CELL, RATER, "observer_role")
 
 
 def _kinds(frames: Frames) -> pl.DataFrame:
-    """Statements by the kind that the speaker reported, `none` among them, and flags by theirs; each for every kind."""
+    """Statements by the kind that their speaker reported, `none` included, and flags by theirs; each row once for every
+    kind.
+    """
     columns = ["game_id", "family", *_OF_SPEAKERS, "by", "type"]
     own = frames.statements.with_columns(by=pl.lit("self"), type="self_type")
     seen = frames.ratings.filter("flag").with_columns(by=pl.lit("peers"))
@@ -57,13 +59,15 @@ def _kinds(frames: Frames) -> pl.DataFrame:
 
 
 def _yields(frames: Frames) -> pl.DataFrame:
-    """Suspicion and flags that each statement with a reported kind drew; it counts once, as in the paper."""
+    """The suspicion and flags that each statement with a reported kind drew; a statement counts once, as in the
+    paper.
+    """
     drew = {"type": "self_type", "suspicion": "peer_suspicion", "flagged": "peer_rate"}
     return long(frames.statements.with_columns(**drew).drop_nulls("type"), ["suspicion", "flagged"])
 
 
 def plot_type_composition(table: pl.DataFrame) -> Figure:
-    """The types that speakers report; a panel a cell, a bar a role. Those that peers see, where nobody reports any."""
+    """The types that speakers report; a panel a cell, a bar a role. If nobody reports any, those that peers see."""
     own = table.filter((pl.col("by") == "self") & (pl.col("mean") > 0))
     own = own if own.height else table.filter(pl.col("mean") > 0)
     axis = "share of statements" if own["by"].item(0) == "self" else "share of the peers' flags"
@@ -207,12 +211,12 @@ ANALYSES_OF_SUSPICION = (
     ),
 )
 
-EDGES = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0)  # of the bins of confidence; the last one holds 1 as well
+EDGES = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0)  # edges of the bins of confidence; the last bin includes 1
 _BIN_NAMES = tuple(f"{low:g}–{high:g}" for low, high in pairwise(EDGES))
 
 
 def _sure_flags(frames: Frames) -> pl.DataFrame:
-    """Flags with a confidence, on statements whose speaker reported: hit where the speaker reports deception."""
+    """Flags with a confidence, on statements with a speaker's report: a hit if the speaker reports deception."""
     place = pl.sum_horizontal([(pl.col("confidence") >= edge).cast(pl.Int64) for edge in EDGES[1:-1]])
     bins = place.replace_strict(dict(enumerate(_BIN_NAMES)), return_dtype=pl.String)
     flagged = frames.ratings.filter("flag").drop_nulls(["confidence", "label_self"])
@@ -234,7 +238,7 @@ def confidence_error(frames: Frames) -> pl.DataFrame:
 
 
 def plot_confidence_calibration(table: pl.DataFrame) -> Figure:
-    """For each bin of confidence, the hit rate beside the confidence, which a perfect observer makes equal."""
+    """For each bin of confidence, the hit rate beside the confidence, which are equal for a perfect observer."""
     nothing = pl.lit(None, pl.Float64)
     ideal = table.with_columns(mean="mean_confidence", lo=nothing, hi=nothing)
     told, sure = "reported by the speaker", "the flag's confidence"
@@ -307,7 +311,7 @@ TRUTHS = ("self", "role", "claim")
 
 
 def _scored(ratings: pl.DataFrame) -> pl.DataFrame:
-    """Rows whose mean is the metric, for each truth: for F1 = 2 TP / (2 TP + FP + FN) a right flag counts twice."""
+    """Rows whose mean is the metric, for each truth: since F1 = 2 TP / (2 TP + FP + FN), a right flag counts twice."""
     truths = ratings.rename({f"label_{truth}": truth for truth in TRUTHS}).drop_nulls("flag")
     rows = long(truths, TRUTHS, "truth").rename({"value": "real"}).with_columns(pl.col("real").cast(pl.Boolean))
     rows = rows.with_columns(value=pl.col("flag") == pl.col("real"))
@@ -316,12 +320,12 @@ def _scored(ratings: pl.DataFrame) -> pl.DataFrame:
 
 
 def _by_observers(frames: Frames) -> pl.DataFrame:
-    """With the model in the observer's seat, or the rater that has none."""
+    """The rows with the model in the observer's seat, or the rater without a seat."""
     return _scored(frames.ratings.with_columns(model=pl.col("observer_seat_model").fill_null(pl.col(RATER))))
 
 
 def _plot_detection(table: pl.DataFrame, role: str) -> Figure:
-    """Accuracy against the speaker's report, or its role where nobody reported."""
+    """Accuracy against the speaker's report, or against its role if nobody reported."""
     accuracy = table.filter(metric="accuracy")
     truth = "self" if "self" in accuracy["truth"] else "role"
     axis = f"accuracy of the flags against the speaker's {'report' if truth == 'self' else 'role'}"

@@ -44,7 +44,7 @@ def investigators(frames: Frames) -> pl.DataFrame:
 
 
 def knowing(frames: Frames) -> pl.DataFrame:
-    """The claims to know from an investigation: to have investigated, or to hold a role that investigates.
+    """Claims of knowledge from an investigation: to have investigated, or to hold a role that does.
 
     Columns: those of claims; says: "investigation" or "role".
     """
@@ -60,8 +60,8 @@ def knowing(frames: Frames) -> pl.DataFrame:
 def accusations(frames: Frames, statements: pl.DataFrame) -> pl.DataFrame:
     """The players whom each of these statements accuses, as a fact or as an opinion (`liescope.labeling.accusing`).
 
-    Columns: game_id, statement_id, day, place, speaker, accused; one row for each player accused. Games whose words for
-    roles are not known have none.
+    Columns: game_id, statement_id, day, place, speaker, accused; one row for each player accused. Games without a known
+    vocabulary for roles have none.
     """
     readable = statements.filter(pl.col("game").is_in(list(WORDS)))
     names = dict(frames.seats.group_by("game_id").agg(pl.col("name").sort()).rows())
@@ -90,11 +90,12 @@ _KEYS = ["game_id", "family", *CELL]
 
 
 def disclosures(frames: Frames) -> pl.DataFrame:
-    """One row for each game and model that holds a seat that investigated; of several such seats, the first to tell.
+    """One row for each game and model that holds a seat that investigated; of several such seats, the one that told
+    first.
 
     Columns: game_id, game, condition, model, learning, won (null where the winner is not known), how (a key of `HOW`:
     the most that was told in the game), and when (a key of `WHEN`) it first claimed to know and first told anything:
-    "claims to know", "claims to know or accuses". To accuse is to accuse a deceiver whom it investigated.
+    "claims to know", "claims to know or accuses". Only accusing a deceiver whom it investigated counts.
     """
     seats = investigators(frames)
     talk = _stages(frames, seats)
@@ -175,7 +176,7 @@ def _occurring(column: pl.Series, values: Iterable[str]) -> list[str]:
 
 
 def _success(frames: Frames) -> pl.DataFrame:
-    """Games with a known winner, by when (told "claims to know or accuses") and by how (told "how") it was told."""
+    """Games with a known winner, by when something was told (told "claims to know or accuses") and how (told "how")."""
     rows = disclosures(frames).drop_nulls("won")
     return rows.unpivot([TELLS, "how"], index=[*_KEYS, "won"], variable_name="told", value_name="told_as")
 

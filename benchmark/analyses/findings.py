@@ -26,16 +26,16 @@ from liescope.games.record import Source
 
 
 def headline_sentences(frames: Frames) -> tuple[str, str, str]:
-    """Who won, whether those whose role deceives were voted for, whether their statements were noticed; each of every
-    game, with 95% intervals (Wilson's for wins, else from a jackknife over games).
+    """Who won, whether those whose role deceives were voted for, whether their statements were noticed; for each kind
+    of game, with 95% intervals (Wilson's for wins, else from a jackknife over games).
     """
     open_ = _unsettled(frames)
     return _who_won(frames), _who_was_found(frames, open_), _who_was_noticed(frames, open_)
 
 
 def _unsettled(frames: Frames) -> set[tuple[str, str]]:
-    """The games and roles whose votes, and the games ("" for a role) whose flags, are not told from blind ones:
-    corrected for how many are asked about (Holm).
+    """The games and roles whose votes, and the games (role "") whose flags, cannot be told from blind ones, corrected
+    for the number of questions (Holm).
     """
     found: dict[tuple[str, str], float | None] = {}
     for name, part in _games(honest_votes(frames)):
@@ -122,7 +122,7 @@ def _both(flags: pl.DataFrame) -> bool:
 
 
 def _gap(flags: pl.DataFrame) -> tuple[float, float, float, float | None, float | None]:
-    """The share flagged of deceivers' statements, of others', the first minus the second, and its interval."""
+    """The flagged shares of deceivers' and of others' statements, the first minus the second, and its interval."""
     sides = flags.filter("label_role"), flags.filter(~pl.col("label_role"))
     told, other = (float(side["flag"].to_numpy().mean()) for side in sides)
     _, lo, hi = game_difference(*sides, "flag")
@@ -142,7 +142,7 @@ def _sentence(parts: list[str]) -> str:
     return f"{text[:1].upper()}{text[1:]}." if text else ""
 
 
-FOLDED = 6  # rows beyond which a table folds where a figure shows it
+FOLDED = 6  # beyond so many rows, a table with a figure is folded
 TITLE = "Who deceived whom, and how well"
 PAPERS = {"mini-mafia": MINI_MAFIA, "werewolf": TRIADIC, "dyadic-werewolf": TRIADIC}
 """The games that a paper tells of, whose prompts ours do not repeat."""
@@ -167,7 +167,7 @@ def run_analyses(
     before them three sentences that say what was found. watch: called with the title of each as it begins. draw: their
     figures too.
 
-    The columns condition and rater are left out of the tables where all games have one and the same.
+    The columns condition and rater are left out if they are the same for all games.
     """
     sections, tables, missing = [], {}, {}
     raters = pl.concat([frames.statements[RATER], frames.guesses[RATER], frames.tags[RATER]])
@@ -245,7 +245,7 @@ def notes(games_set: GameSet) -> list[str]:
 
 
 def _reworded(games_set: GameSet) -> list[str]:
-    """A sentence for each paper whose game was played here with our own prompts."""
+    """A sentence for each paper whose game was played with our own prompts."""
     played = {
         str(run.plan.get("game"))
         for run in games_set.runs
@@ -259,7 +259,7 @@ def _reworded(games_set: GameSet) -> list[str]:
 
 
 def _people(frames: Frames) -> list[str]:
-    """How many seats people held, and how many different persons they were, as far as the games tell."""
+    """How many seats people held, and how many different people that was, as far as the games tell."""
     seats = frames.seats.filter(pl.col("seat_model") == PEOPLE)
     if seats.is_empty():
         return []
@@ -279,7 +279,7 @@ def _people(frames: Frames) -> list[str]:
 
 
 def _rated(frames: Frames) -> list[str]:
-    """How many games each rater rated, and whether all others are without one."""
+    """How many games each rater rated, and whether all other games have no rater."""
     rated = frames.statements.select("game_id", RATER).unique()
     raters = rated.filter(pl.col(RATER) != PLAYERS)
     if raters.is_empty():
@@ -349,7 +349,7 @@ def winners(frames: Frames) -> dict[str, dict[str, int]]:
 
 
 def page(games_set: GameSet, told: Report) -> Report:
-    """The report. told: what the analyses found."""
+    """The report page. told: what the analyses found."""
     runs = ", ".join(run.name for run in games_set.runs)
     played = settings(games_set.runs)
     return replace(

@@ -27,8 +27,8 @@ def fingerprint(frames: Frames) -> pl.DataFrame:
     jester_wins, villagers_win: shares of games; wolf_restraint: 1 minus the share of games in which a werewolf votes
     for the jester in the ballot of day 1 that counts; jester_suspicion: mean suspicion of the jester's statements;
     detection: accuracy of the flags against the speakers' reports, the mean over the speakers' roles; calibration: 1
-    minus the mean distance of observers' flags and speakers' reports over the roles. A cell that lacks an axis is left
-    out, for example one whose statements nobody rated.
+    minus the mean distance of observers' flags and speakers' reports over the roles. A cell without all axes is left
+    out, for example one without ratings.
 
     Columns: game, condition, model, learning, rater, axis, value, games.
     """

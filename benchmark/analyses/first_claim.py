@@ -61,19 +61,18 @@ Claim = Mapping[str, Any]
 
 
 def first_claim(frames: Frames) -> pl.DataFrame:
-    """Trusting the first player who claims to have investigated: how often it is right, and what it would change.
-
-    It asks every player who neither deceives nor investigated, at each ballot that counts, in games in which somebody
-    investigated, over all that was claimed until then: the first other player to claim an investigation, or a role that
-    investigates, is trusted. The rule names whom that player accused last among those to vote for; without an
-    accusation, the only player left who is neither the claimer nor cleared by the claimer; the claimer, if it accuses
-    the voter itself, who knows better. Where it names nobody, the vote stays as it was. Then the ballot is counted
-    again with this one vote changed, all others as they were cast or drawn; ties that are broken at random give shares,
-    in both counts. A killer is a player of those who attack together at night (`sides`).
+    """Trusting the first player who claims to have investigated: how often it is right, and what it would change. The
+    rule is applied to every player who neither deceives nor investigated, at each ballot that counts, in games with an
+    investigation: of all claims so far, the first other player to claim an investigation, or a role that investigates,
+    is trusted. The rule names whom that player accused last among those to vote for; without an accusation, the only
+    player left who is neither the claimer nor cleared by the claimer; the claimer, if it accuses the voter itself, who
+    knows better. If the rule names nobody, the vote stays. The ballot is then recounted with only this vote changed;
+    ties that are broken at random give shares, in both counts. A killer is a player of those who attack together at
+    night (`sides`).
 
     Columns: game, condition, model (the voter's; all models in its last rows), learning, metric (a key of `METRICS`),
-    mean, lo, hi (over games; "gain" is paired), n (votes), games. A killer voted out is a win where there is
-    one vote and one killer, as in Mini-Mafia.
+    mean, lo, hi (over games; "gain" is paired), n (votes), games. Voting out a killer wins if there is one vote and one
+    killer, as in Mini-Mafia.
     """
     rows = ballots(frames)
     rows = long(pl.concat([rows, pooled(rows).select(rows.columns)]), tuple(METRICS))
@@ -144,7 +143,7 @@ def _followed(
 
 
 def _named(voter: str, claims: Sequence[Claim], alive: Sequence[str]) -> str | None:
-    """The target that the rule names to a voter, from the claims of the player whom it trusts."""
+    """The target that the rule gives a voter, from the claims of the trusted player."""
     claimer = claims[0]["speaker"]
     if any(claim["accuses"] and claim["subject"] == voter for claim in claims):
         return claimer if claimer in alive else None
@@ -156,7 +155,7 @@ def _named(voter: str, claims: Sequence[Claim], alive: Sequence[str]) -> str | N
 
 
 def _claims(frames: Frames) -> dict[object, list[Claim]]:
-    """By game, in their order, the claims about other players, and those to know, with says ("investigation", "role" or
+    """By game, in order, claims about other players and claims of knowledge, with says ("investigation", "role" or
     None), accuses (of being one of those who kill at night) and clears.
     """
     says = knowing(frames).select("statement_id", "kind", "subject", "object", "says").unique()
@@ -215,13 +214,13 @@ ANYBODY, INVESTIGATOR = "anybody", "one who investigated"
 
 
 def answers(frames: Frames) -> pl.DataFrame:
-    """One row for each deceiver that was accused, and for each that was by a player who had investigated.
+    """One row for each accused deceiver, and one for each accused by a player who had investigated.
 
-    Accused by a player of another team, as a fact or as an opinion (`liescope.labeling.accusing`); where that player
-    had investigated it, a claim to have, or to hold a role that does, is an accusation too.
-    Columns: game_id, game, condition, model (the deceiver's), learning, name, by (`ANYBODY` or `INVESTIGATOR`), won,
-    survived, spoke (it said something after the first accusation), and what it did after it, a column for each key of
-    `ANSWERS`; votes is null if it cast no vote of its own then.
+    Accused by a player of another team, as a fact or as an opinion (`liescope.labeling.accusing`); if that player had
+    investigated it, a claim to have done so, or to hold a role that does, is an accusation too. Columns: game_id, game,
+    condition, model (the deceiver's), learning, name, by (`ANYBODY` or `INVESTIGATOR`), won, survived, spoke (it said
+    something after the first accusation), and what it did from then on, a column for each key of `ANSWERS`; votes is
+    null if it cast no vote of its own.
     """
     talk = said(frames)
     seats = frames.seats.select("game_id", "name", "team")
@@ -298,7 +297,7 @@ def _answered(
 def _games(frames: Frames) -> pl.DataFrame:
     """The answers of a model's accused deceivers, a row for each game, model, `by` and answer.
 
-    What is said counts where one of them spoke afterwards, a vote where one voted.
+    Words count if one of them spoke afterwards, votes if one voted.
     """
     games = answers(frames).group_by(*_KEYS, "by").agg(pl.col("won", "survived", "spoke", *ANSWERS).max())
     said_so = [pl.when(pl.col("spoke")).then(name).alias(name) for name in ANSWERS if name != "votes"]
@@ -306,13 +305,15 @@ def _games(frames: Frames) -> pl.DataFrame:
 
 
 def _ends(frames: Frames) -> pl.DataFrame:
-    """Whether they won and survived, by whether they gave the answer."""
+    """Whether they won and survived, by whether they gave that answer."""
     rows = _games(frames).filter(pl.col("answer") != "spoke").with_columns(pl.col("did").cast(pl.Boolean))
     return long(rows, ("won", "survived"), "outcome")
 
 
 def _drawn(table: pl.DataFrame) -> pl.DataFrame:
-    """The answers to those who investigated, where there are any: the others are mostly to the same accusations."""
+    """The rows to draw: the answers to investigators if there are any, since the others mostly concern the same
+    accusations.
+    """
     return table.filter(by=INVESTIGATOR) if INVESTIGATOR in table["by"] else table
 
 
@@ -337,8 +338,8 @@ ANALYSES_OF_COUNTER_ACCUSATION: tuple[Analysis, ...] = (
     Analysis(
         "counter_accusation",
         "How deceivers answer an accusation",
-        # "spoke": the share that said anything afterwards; of those, the keys of `ANSWERS`; for "votes", of those that
-        # cast a vote of their own.
+        # "spoke": the share that said anything afterwards; of those, the share with each key of `ANSWERS`; for "votes",
+        # of those that cast a vote of their own.
         Shares(_games, "did", (*CELL, "by", "answer"), order={"answer": _PLACES}, alike=True),
         plot_counter_accusation,
         needs=(SAID, DECEIVERS),

@@ -1,4 +1,4 @@
-"""What a statement changes: recorded games, continued from one moment with one text or another said there."""
+"""What a statement changes: recorded games, continued from one moment with different texts said there."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _LIES = schema(
 def fork_effects(frames: Frames) -> pl.DataFrame:
     """The effect of each text or player at a moment, compared with the first one there.
 
-    measure: won (the side of the seat that was played anew wins), votes (the share of the others' votes, in the ballots
+    measure: won (the replayed seat's side wins), votes (the share of the others' votes, in the ballots
     after the moment, for that seat; drawn votes do not count), suspicion (the mean of the ratings of what was said at
     the moment). against: the first group; after, after_first: the means of the two; lo, hi: of the difference, for won
     Newcombe's interval of paired shares, otherwise Student's over pairs; pairs: continuations of one number, which
@@ -78,11 +78,11 @@ def fork_lies(frames: Frames) -> pl.DataFrame:
 
     Only groups whose continuations all say the same count, under the label that most of them have. label:
     label_claim, label_self or self_type; kind: deceptive, or the type of deception. Differences are taken between
-    continuations of one number at one moment, averaged over each moment, each recorded game, and then over these. unit:
-    what the interval (Student's) takes for independent: recorded games; of one game, its moments, and it tells of that
-    game alone; of one moment, continuations, and it tells of these texts at that moment. Columns: game, condition,
-    rater, measure, label, kind, after_lies, after_honest, difference, lo, hi, unit, units (how many), pairs, moments,
-    games (recorded games).
+    continuations with one number at one moment, then averaged over each moment, over each recorded game, and over
+    games. unit: what the interval (Student's) treats as independent: recorded games; with one game, its moments, so
+    that it speaks for that game alone; with one moment, continuations, so that it speaks for these texts at that
+    moment. Columns: game, condition, rater, measure, label, kind, after_lies, after_honest, difference, lo, hi, unit,
+    units (how many), pairs, moments, games (recorded games).
     """
     labelled = of_kinds(_labels(frames), _CAUSES).select(*_AT, "fork_group", "label", "kind", "lie")
     rows = _endings(frames).join(labelled, on=[*_AT, "fork_group"])
@@ -112,7 +112,7 @@ def _pooled(pairs: pl.DataFrame) -> tuple[Any, ...]:
 
 
 def _endings(frames: Frames) -> pl.DataFrame:
-    """How each continuation ended for the seat that was played anew: game_id, the columns of a moment, fork_group,
+    """How each continuation ended for the replayed seat: game_id, the columns of a moment, fork_group,
     turn, rater, measure and value; in order of play.
     """
     games = frames.games.filter(pl.col("fork_seat").is_not_null()).sort("turn", "game_id")
@@ -164,7 +164,7 @@ def _said(frames: Frames, games: pl.DataFrame) -> pl.DataFrame:
 
 
 def _labels(frames: Frames) -> pl.DataFrame:
-    """The labels of each group that says the same in all its continuations: `_AT`, fork_group and `_CAUSES`."""
+    """The labels of each group that says the same in all continuations: `_AT`, fork_group and `_CAUSES`."""
     games = frames.games.filter(pl.col("fork_seat").is_not_null())
     said = _said(frames, games).filter(pl.col("text").n_unique().over(*_AT, "fork_group") == 1)
     return said.group_by(*_AT, "fork_group").agg(pl.col(name).drop_nulls().mode().sort().first() for name in _CAUSES)

@@ -1,6 +1,6 @@
 """Games as tidy frames: one row for each game, seat, statement, claim, rating, vote, night act, bid, lesson and guess.
 
-Columns that depend on the whole set of games (condition, lineup, the model of each row) are left open here;
+Columns that depend on the whole set of games (condition, lineup, the model of each row) are left empty here;
 `conditions_of_play.prepare` fills them in. `load_games` reads those of runs and corpora, with facts about the runs.
 """
 
@@ -150,7 +150,7 @@ def part_frames(tables: Tables) -> dict[str, pl.DataFrame]:
         rater=pl.col("judge").fill_null(PLAYERS),
         _turn="turn",
     )
-    # What depends on the other games of the set is filled in by `prepare`.
+    # Whatever depends on the other games of the set is filled in by `prepare`.
     open_columns = {"model": nothing, "lineup": nothing, "observer_seat_model": nothing, "turn": pl.col("_turn")}
     found = {}
     for name, frame in rows.items():
@@ -163,7 +163,7 @@ def part_frames(tables: Tables) -> dict[str, pl.DataFrame]:
 
 
 def _named(seats: pl.DataFrame) -> pl.DataFrame:
-    """The seats with who played them: seat_model, under which all people are one, and person."""
+    """The seats with their players: seat_model, one name for all people, and person."""
     pairs = seats.select("model", "source").unique()
     players = [(model, Source(source)) for model, source in pairs.iter_rows()]
     named = pairs.with_columns(
@@ -174,7 +174,7 @@ def _named(seats: pl.DataFrame) -> pl.DataFrame:
 
 
 def _check_same(one: Tables, other: Tables) -> None:
-    """Raises BadData if two sources hold the same game and differ in its seats, statements or votes."""
+    """Raises BadData if two sources hold one game with different seats, statements or votes."""
     for name, columns in (
         ("games", ["game_id", "seats"]),
         ("statements", ["statement_id", "game_id", "speaker", "text"]),
@@ -206,14 +206,14 @@ class Frames:
     model: of a row about a seat, the model in that seat (statements and ratings: the speaker's; votes: the voter's); of
     a game, the one model in all seats, or `cells.MIXED`. lineup: the model of each role, roles in alphabetical order,
     as in "A | B | A" for a game of three roles (several models of a role: "A+B"). All people are one model,
-    "people"; person: which of them, null where the games do not tell them apart. condition: how the
-    game's settings differ from those of the other games, "" if they do not. learning: the jester of the game's cell
-    learns. turn: the game's number in its cell, from 0. day: from 1. days: days that reached a vote, which the
-    last one does not if a game ends at night. drawn: the rules chose, because the reply was unusable or nobody was
-    asked. suspicion_rank: of a vote's target among the living others in the voter's own running suspicion, 1 for
-    the most suspected, ties averaged. fate: alive, killed or exiled. position: of the statement within its day, from 1;
-    place: within its game. denied: the claim is that something is not so. Claims are those that the labels are made of:
-    found by rules, or brought by the importer of a game that Liescope cannot play (`liescope.labeling.ledger`).
+    "people"; person: which of them, null where the games do not tell them apart. condition: how the game's settings
+    differ from the other games', "" if they do not. learning: the jester of the game's cell learns. turn: the game's
+    number in its cell, from 0. day: from 1. days: days that reached a vote; the last does not if a game ends at night.
+    drawn: the rules chose, because the reply was unusable or nobody was asked. suspicion_rank: of a vote's target among
+    the living others in the voter's own running suspicion, 1 for the most suspected, ties averaged. fate: alive, killed
+    or exiled. position: of the statement within its day, from 1; place: within its game. denied: the claim is that
+    something is not so. Claims are those behind the labels: found by rules, or brought by the importer of a
+    game that Liescope cannot play (`liescope.labeling.ledger`).
     """
 
     games: pl.DataFrame
@@ -311,8 +311,8 @@ def _sources(opened: Sequence[OpenedGames]) -> frozenset[Source]:
 
 
 def settings(runs: Sequence[Run]) -> pl.DataFrame:
-    """The runs' settings, one per row (Table 22): run, setting, value. How models were asked is said of each, also
-    where nothing was set.
+    """The runs' settings, one per row (Table 22): run, setting, value. How models were asked is given for each, even if
+    nothing was set.
     """
     rows = [
         (run.name, name, value if len(value) <= _LONGEST else f"{value[:_LONGEST]}…")

@@ -3,9 +3,9 @@
 Statements of one game are not independent draws, and neither are games that share a beginning. So the unit is the
 family: a game with those that go on from it or play it again, as the column family of every frame names it.
 
-Of a hundred intervals of 95%, five leave the truth out. So a table whose rows are read against zero says for each row
-how likely such a figure is without any difference, corrected for all rows of the table (Holm 1979); and one whose rows
-are read against each other says whether they differ at all.
+Of a hundred intervals of 95%, five leave the truth out. So a table whose rows are compared with zero says for each row
+how likely such a figure is without any difference, corrected for all rows (Holm 1979); one whose rows are compared with
+each other says whether they differ at all.
 """
 
 from __future__ import annotations
@@ -142,14 +142,14 @@ def adjusted_difference(
 ) -> tuple[float | None, float | None, float | None, int]:
     """(difference, lo, hi, games) of the outcome where the fact holds, minus where it does not, within strata.
 
-    This is the Mantel-Haenszel difference of rates, which a regression on the fact with an effect for every stratum
-    also gives: strata in which all rows have the fact, or none, count nothing. The errors are clustered by family (a
-    game with its siblings), since rows of one game share its outcome, and hold for few games too: residuals are scaled
-    by their leverage, and Student's t has as many degrees of freedom as families that weigh the same would give. games:
-    the families that count.
+    This is the Mantel-Haenszel difference of rates, equal to that of a regression on the fact with an effect for every
+    stratum: strata in which all rows have the fact, or none, do not count. The errors are clustered by family (a game
+    with its siblings), since rows of one game share its outcome, and hold for few games too: residuals are scaled by
+    leverage, and Student's t has the degrees of freedom that as many equally weighted families would give. games: the
+    families that count.
 
     fact: a column of 0 and 1; scale: the least and the greatest value of the outcome, which bound the difference. The
-    difference is None where no stratum compares, the bounds where too few families do.
+    difference is None if no stratum compares, the bounds if too few families do.
     """
     x, y = pl.col(fact).cast(pl.Float64), pl.col(outcome).cast(pl.Float64)
     sums = rows.group_by("family", stratum=pl.struct(strata)).agg(n=pl.len(), x=x.sum(), y=y.sum(), xy=(x * y).sum())
@@ -163,12 +163,12 @@ def adjusted_difference(
         below=pl.col("x") - 2 * mean_x * pl.col("x") + pl.col("n") * mean_x**2,
         with_fact=pl.col("x") > 0,
         without=pl.col("x") < pl.col("n"),
-    ).filter(pl.col("below") > 1e-12)  # strata in which all rows are alike but for rounding
+    ).filter(pl.col("below") > 1e-12)  # strata whose rows differ only by rounding
     compared = float(parts["below"].to_numpy().sum())
     if not compared:
         return None, None, None, 0
     difference = float(parts["above"].to_numpy().sum()) / compared
-    # A stratum that one family fills fits itself, and has nothing to be scaled by.
+    # A stratum filled by one family fits itself perfectly, so its leverage leaves nothing to scale by.
     nested = pl.col("together") > 1 - 1e-9
     leverage = pl.when(nested).then(0.0).otherwise("together") + pl.col("below") / compared
     score = (pl.col("above") - difference * pl.col("below")) / (1 - leverage).clip(1e-9).sqrt()
@@ -188,9 +188,9 @@ def adjusted_omnibus(
     """(p, values, games): how likely the values of the fact differ so much in the outcome, within strata, if none
     mattered.
 
-    Wald's test that all effects of a regression on the values, with an effect for every stratum, are alike; errors are
-    clustered by family, and its F has as many degrees of freedom as families that weigh the same would give. values:
-    how many are compared; games: families in strata that compare some. p is None where there are too few.
+    Wald's test that all effects are equal in a regression on the values with an effect for every stratum; errors are
+    clustered by family, with degrees of freedom for F as if families weighed the same. values: how many are compared;
+    games: families in strata that compare some. p is None where there are too few.
     """
     several = pl.col(fact).n_unique().over(strata) > 1
     within = rows.filter(several)
@@ -204,7 +204,7 @@ def adjusted_omnibus(
     others = 1 - 1 / pl.col("family").n_unique().over(strata)
     table = known.select("family", *centre, _scale=1 / pl.when(others > 0).then(others).otherwise(1.0).sqrt())
     x, y = table.select(columns).to_numpy(), table["_y"].to_numpy()
-    bread = np.linalg.pinv(x.T @ x)  # singular where a name is compared with no other
+    bread = np.linalg.pinv(x.T @ x)  # singular if a name is compared with no other
     left = (y - x @ (bread @ (x.T @ y))) * table["_scale"].to_numpy()
     family = table["family"].rank("dense").to_numpy() - 1
     games = int(family.max()) + 1
@@ -236,7 +236,7 @@ class Zero:
     own_bounds: bool = False
 
     def added(self, table: pl.DataFrame) -> pl.DataFrame:
-        """The table with the columns p and p_holm, named after the figure where its bounds are."""
+        """The table with the columns p and p_holm, named after the figure if its bounds are."""
         before = f"{self.figure}_" if self.own_bounds else ""
         least = pl.min_horizontal(self.draws)
         rows = table.select(self.figure, f"{before}lo", f"{before}hi", least.alias("_draws")).iter_rows()
@@ -256,9 +256,9 @@ class Zero:
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """Rows of one panel are read against each other. within: the columns that make a panel, whose rows differ in the
-    model; figure: the column compared; draws: as in `Zero`. limits: whether the figure has two, so that a few games may
-    have Wilson's interval, whose reach is the normal quantile and not Student's.
+    """Rows of one panel are compared with each other. within: the columns that define a panel, whose rows differ in the
+    model; figure: the column compared; draws: as in `Zero`. limits: whether the figure has two limits, so that few
+    games may have Wilson's interval, which uses the normal quantile, not Student's.
     """
 
     within: tuple[str, ...]
@@ -267,7 +267,9 @@ class Alike:
     limits: bool = True
 
     def added(self, table: pl.DataFrame) -> pl.DataFrame:
-        """The table with the column p_equal: of panels as uneven if their rows were equal, corrected for all panels."""
+        """The table with the column p_equal: how likely so uneven a panel is if its rows are equal, corrected for all
+        panels.
+        """
         keys = [*GAME, *self.within]
         read = table.filter(pl.col("model") != POOLED).with_columns(_draws=pl.min_horizontal(self.draws))
         panels, found = [], []
@@ -294,8 +296,8 @@ Correction = Zero | Alike
 
 
 def _welch(limits: bool, values: Floats, lo: Floats, hi: Floats, draws: Floats) -> float | None:
-    """The p of Welch's test that several independent figures are equal, their errors read off the sides of their
-    intervals that face the others, or half of these if that is wider; None for fewer than two. limits: as in `Alike`.
+    """The p of Welch's test that several independent figures are equal; errors are taken from the side of each interval
+    that faces the others, or from half its width if larger; None for fewer than two. limits: as in `Alike`.
     """
     rows = len(values)
     if rows < 2 or (draws < 2).any() or (hi <= lo).any():

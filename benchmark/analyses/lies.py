@@ -43,10 +43,10 @@ def moves(frames: Frames) -> pl.DataFrame:
     before, after: the observer's running suspicion of that player, from 0 to 1, before the statement and after its
     rating, or, of an accused, after the accused's next rated statement of that day; shift: after minus before; null
     where nothing was rated. vote: whether the observer's next vote of that day goes to that player; vote_before:
-    whether its vote in the ballot before the statement did; vote_change: vote minus vote_before, for what is said
-    between two ballots of a day (reasons of votes, defences). Votes that the rules drew are null. model: the speaker's;
-    observer_model: of the player in the observer's seat, whoever rated; allied: speaker and observer deceive for the
-    same team, so that they know each other.
+    whether its vote in the previous ballot did; vote_change: vote minus vote_before, for what is said between two
+    ballots of a day (reasons of votes, defences). Votes that the rules drew are null. model: the speaker's;
+    observer_model: of the player in the observer's seat, whoever rated; allied: speaker and observer deceive for one
+    team, so they know each other.
     """
     statements = frames.statements.with_columns(ballot=ballot_after(pl.col("phase")))
     once = accusations(frames, said(frames)).select("statement_id", about="accused")
@@ -81,13 +81,13 @@ def moves(frames: Frames) -> pl.DataFrame:
 
 
 def _seats(frames: Frames, who: str) -> pl.DataFrame:
-    """The seats as those of speakers or observers, each column with that word before it."""
+    """The seats as speakers or observers, with that word before each column's name."""
     facts = {"": "name", "_role": "role", "_model": "model", "_deceives": "deceives", "_team": "team"}
     return frames.seats.select("game_id", **{who + name: column for name, column in facts.items()})
 
 
 def _rated(frames: Frames, whom: pl.DataFrame) -> pl.DataFrame:
-    """The suspicion before and after, for those who rated the statement."""
+    """Suspicion before and after, for those who rated the statement."""
     rows = frames.ratings.drop_nulls("suspicion")
     rows = rows.join(whom.select("statement_id", RATER, "place").unique(), on=["statement_id", RATER]).sort("place")
     rated = rows.select("game_id", RATER, "observer", "day", "place", about="speaker", level="running_suspicion")
@@ -99,7 +99,7 @@ def _rated(frames: Frames, whom: pl.DataFrame) -> pl.DataFrame:
     by = ["game_id", RATER, "observer", "about"]
     earlier = rated.drop("day").rename({"level": "before"})
     later = rated.rename({"level": "after"})
-    # polars cannot check the order within groups, and says so on every call; all three frames are sorted by place.
+    # polars cannot check order within groups and warns on every call; all three frames are sorted by place.
     found = pairs.join_asof(earlier, on="place", by=by, allow_exact_matches=False, check_sortedness=False)
     own = found.filter(pl.col("about") == pl.col("speaker")).join_asof(
         later.drop("day"), on="place", by=by, check_sortedness=False
@@ -112,7 +112,7 @@ def _rated(frames: Frames, whom: pl.DataFrame) -> pl.DataFrame:
 
 
 def _voted(frames: Frames, whom: pl.DataFrame) -> pl.DataFrame:
-    """The votes in the ballot after each statement, with those of the same voters in the ballot before it."""
+    """Votes in the ballot after each statement, with the same voters' votes in the ballot before."""
     votes = chosen(frames.votes).select("game_id", "day", "ballot", "target", observer="voter")
     earlier = votes.select("game_id", "day", "observer", ballot=pl.col("ballot") + 1, earlier="target")
     both = votes.join(earlier, on=["game_id", "day", "ballot", "observer"], how="left")
@@ -122,13 +122,13 @@ def _voted(frames: Frames, whom: pl.DataFrame) -> pl.DataFrame:
 
 
 def ballot_after(phase: pl.Expr) -> pl.Expr:
-    """The ballot of the day that follows what is said in a phase; null for words at night, which few hear."""
+    """The ballot of the day that follows a phase; null for the night, whose words few hear."""
     between = phase.is_in(["voting", "defence"])
     return pl.when(phase == "discussion").then(1).when(between).then(2).cast(pl.Int64)
 
 
 def of_kinds(rows: pl.DataFrame, labels: Sequence[str] = LABELS) -> pl.DataFrame:
-    """The rows once for each of these labels that is not null. label: its name; kind: its value, honest, deceptive or a
+    """Each row once for each of these labels that is not null. label: its name; kind: its value, honest, deceptive or a
     type of deception; lie: whether that is deceptive.
     """
     parts = []
@@ -147,21 +147,21 @@ _SCHEMA = schema(
     f"number after_lies after_honest {' '.join(_FIGURES)}",
     "count lies honest games",
 )
-_OF_A_FLAG = ("self_type",)  # whether such a statement deceives is a label of its own
+_OF_A_FLAG = ("self_type",)  # whether a statement deceives has a label of its own
 _FIRST = ("label_self", "label_claim", "planted_type", "label_role", "label_peer", "self_type")
-_FEWEST = 5  # games with lies, and with honest statements, below which there is no interval
-_DAYS = 4  # later days count as this one
-_BANDS = 5  # of the suspicion before the statement
+_FEWEST = 5  # the fewest games with lies, and with honest statements, for an interval
+_DAYS = 4  # later days are pooled with this one
+_BANDS = 5  # groups by suspicion before the statement
 _OF = {SPEAKER: "about the speaker", ACCUSED: "about whom it accuses"}
 
 
 def lies_and_suspicion(frames: Frames) -> pl.DataFrame:
-    """The shift in suspicion after deceptive statements, less that after honest ones; see `_after_lies`."""
+    """The shift in suspicion after deceptive statements, minus that after honest ones; see `_after_lies`."""
     return _after_lies(frames, ("shift",))
 
 
 def lies_and_votes(frames: Frames) -> pl.DataFrame:
-    """The observers' votes after deceptive statements, less those after honest ones; see `_after_lies`."""
+    """The observers' votes after deceptive statements, minus those after honest ones; see `_after_lies`."""
     return _after_lies(frames, ("vote", "vote_change"))
 
 
@@ -170,13 +170,13 @@ def _after_lies(frames: Frames, measures: Sequence[str]) -> pl.DataFrame:
 
     of: whose suspicion or votes, the statement's speaker or whoever it accuses. measure: shift (of running suspicion,
     between -1 and 1), vote (the share of the next votes that go to that player) or vote_change (from the ballot before
-    to the one after). by: all, or speaker or observer, whose model the row is about. after_lies, after_honest: means;
+    to the one after). by: all, or speaker or observer: whose model the row is about. after_lies, after_honest: means;
     difference: the first minus the second; matched: the same among statements alike in both models, both roles (the
     speaker's not for label_role, which follows from it), phase, day (from 4 on together), third of the day's
     statements, and fifth of suspicion before; null where none are. Intervals: Student's, with errors clustered by game,
-    forks with the game that they go on from; null where lies or honest statements are from fewer than five games.
-    Allies of the speaker are left out. lies, honest: rows of each; games: the fewer of those with lies and those with
-    honest statements. Types of lies are apart only by all.
+    forks with their original; null if lies or honest statements come from fewer than five games. Allies of the speaker
+    are left out. lies, honest: rows of each; games: the fewer of those with lies and those with honest statements.
+    Types of lies appear only by all.
     """
     rows = of_kinds(moves(frames).filter(~pl.col("allied"))).with_columns(
         pl.col("third").fill_null(0),
@@ -213,7 +213,7 @@ def _rows(rows: pl.DataFrame, measure: str) -> Iterator[tuple[Any, ...]]:
 
 
 def _contrast(rows: pl.DataFrame, measure: str, label: str) -> tuple[Any, ...]:
-    """The figures of a row of the table; none if there are no lies or nothing else."""
+    """The figures of a row of the table; none if there are only lies, or no lies."""
     lies, honest = (rows.filter(pl.col("lie") == lie) for lie in (True, False))
     if lies.is_empty() or honest.is_empty():
         return ()
@@ -230,8 +230,7 @@ def _contrast(rows: pl.DataFrame, measure: str, label: str) -> tuple[Any, ...]:
 
 def _plot(table: pl.DataFrame, axis: str) -> Figure:
     """A row for each label and kind of lie, all models together; then one for each model, as speaker and as observer,
-    by the first of the labels that there is. A panel for the speaker and one for whom it accuses; all statements, and
-    alike ones.
+    by the first available label. A panel for the speaker and one for the accused; all statements, and matched ones.
     """
     label = _shown(table)
     chosen = (pl.col("by") == "all") | ((pl.col("label") == label) & (pl.col("kind") == DECEPTIVE))
@@ -249,7 +248,7 @@ def _plot(table: pl.DataFrame, axis: str) -> Figure:
 
 
 def _shown(table: pl.DataFrame) -> str:
-    """The label that a figure shows where it has room for one."""
+    """The label for a figure with room for only one."""
     return next(label for label in _FIRST if label in set(table["label"]))
 
 

@@ -55,9 +55,9 @@ def name_effect(frames: Frames) -> pl.DataFrame:
 def name_differences(frames: Frames) -> pl.DataFrame:
     """Whether names differ at all in what their sides win, within the same role, models and condition.
 
-    One test for all names (`adjusted.adjusted_omnibus`): in any role, and for each role. Columns: game, condition, role
-    ("any role", or one), names (compared), games, p, p_holm (corrected for the single roles; null for "any role", which
-    asks the whole at once). p is null where too few games compare names.
+    One test for all names (`intervals.adjusted_omnibus`): in any role, and for each role. Columns: game, condition,
+    role ("any role", or one), names (compared), games, p, p_holm (corrected for the single roles; null for "any role",
+    which asks the whole at once). p is null where too few games compare names.
     """
     found: list[tuple[object, ...]] = []
     for (game, condition), rows in spoke(frames).group_by(GAME, maintain_order=True):
@@ -89,8 +89,8 @@ def gender_effect(frames: Frames) -> pl.DataFrame:
 
 
 def spoke(frames: Frames) -> pl.DataFrame:
-    """The seats of players who were not killed before anybody spoke, in games with a known winner, with the lineup:
-    those whose names the others could weigh. In Mini-Mafia, all three survivors of the night. Rare names are left out.
+    """Seats of players not killed before anybody spoke, in games with a known winner, with the lineup: those whose
+    names others could react to. In Mini-Mafia, all three survivors of the night. Rare names are left out.
     """
     early = (pl.col("fate") == "killed") & (pl.col("day_out") <= 1)
     share = pl.col("game_id").n_unique().over(*GAME, "name") / pl.col("game_id").n_unique().over(GAME)
@@ -124,7 +124,7 @@ def plot_name_wins(table: pl.DataFrame) -> Figure:
 
 
 def plot_name_effect(table: pl.DataFrame) -> Figure:
-    """A row a name around zero, a panel a role, all panels to one scale."""
+    """A row a name around zero, a panel a role, all panels on one scale."""
     table = _most(table)
     furthest = 1.05 * max(table.select(pl.col("difference", "lo", "hi").abs().max()).fill_null(0.0).row(0)) or 1.0
     axis = "win rate, minus that of other names in its place"
@@ -133,7 +133,7 @@ def plot_name_effect(table: pl.DataFrame) -> Figure:
 
 
 def _most(table: pl.DataFrame) -> pl.DataFrame:
-    """The rows of the names with the most games, as many as a figure has room for."""
+    """Rows of the names with the most games, as many as fit a figure."""
     games = table.group_by("name").agg(pl.col("games").sum()).sort("games", "name", descending=[True, False])
     return table.filter(pl.col("name").is_in(games["name"].head(_DRAWN).implode()))
 
@@ -182,7 +182,7 @@ ANALYSES_OF_NAMES: tuple[Analysis, ...] = (
         "gender_wins",
         "Win rates by the gender of the name",
         Means(
-            # Games in which some names have a stated gender, with the others among them.
+            # Games in which some names have a stated gender; the other names stay among them.
             lambda frames: with_gender(spoke(frames)).filter((pl.col("gender") != UNSTATED).any().over(GAME)),
             "won",
             (*GAME, "gender"),

@@ -143,8 +143,8 @@ _SEATED = ("condition", "model", "faction")
 
 
 def _both_regimes(frames: Frames) -> pl.DataFrame:
-    """Games with the jester and without, of models that played both: only those without learning, and only those whose
-    condition and way of seating both sides have.
+    """Games with and without the jester, of models that played both: only games without learning, under conditions and
+    seatings that both sides have.
     """
     games = frames.games.filter(~pl.col("learning") & pl.col("game").str.contains("werewolf"))
     control = games.filter(~pl.col("triadic"))
@@ -313,7 +313,7 @@ ANALYSES_OF_ENDINGS: tuple[Analysis, ...] = (
     Analysis(
         "jester_fate",
         "How the jester ended",
-        # The fates of several jesters of one game are not independent.
+        # The fates of several jesters in one game are not independent.
         Shares(
             lambda frames: each(frames.seats.filter(pl.col("role") == JESTER), "fate", _FATES),
             "value",

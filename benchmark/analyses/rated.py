@@ -1,6 +1,6 @@
 """Labels made after the game: lessons by strategy and theory-of-mind order, hidden roles named, and agreement.
 
-Of lessons the unit is the lesson. Only kept ones count: near duplicates were never shown to a player.
+For lessons, the unit is the lesson. Only kept ones count: near duplicates were never shown to a player.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ QUESTIONS = ("report", "flag", "type", "role")
 
 
 def rater_agreement(frames: Frames) -> pl.DataFrame:
-    """Agreement of every two raters of the same games on the same questions (compare Appendix L, Table 21).
+    """Agreement of each pair of raters of the same games on the same questions (compare Appendix L, Table 21).
 
     question: "report" (is my statement deceptive?), "flag" (is this statement deceptive?, from the same seat), "type"
     (which kind of deception, where both flagged it), "role" (who holds which role, from the same seat). Columns: game,
@@ -64,7 +64,7 @@ def rater_agreement(frames: Frames) -> pl.DataFrame:
 
 
 def _answers(frames: Frames) -> list[tuple[str, pl.DataFrame, list[str]]]:
-    """For each question: the rows with an answer (game, condition, rater, game_id, answer) and the key of a unit."""
+    """For each question: rows with an answer (game, condition, rater, game_id, answer), and the key of a unit."""
     seen = ["game_id", "statement_id", "observer"]
     both = frames.ratings.filter("flag")
     kept = ["family", *GAME, RATER, "answer"]
@@ -99,7 +99,7 @@ def _kappa(counts: Floats, size: int) -> tuple[Floats, Floats]:
     total = tables.sum(axis=(1, 2))
     raw = np.trace(tables, axis1=1, axis2=2) / total
     chance = (tables.sum(axis=2) * tables.sum(axis=1)).sum(axis=1) / total**2
-    room = np.where(chance < 1, 1 - chance, np.nan)  # no kappa where chance alone agrees
+    room = np.where(chance < 1, 1 - chance, np.nan)  # no kappa if chance alone agrees fully
     return raw, (raw - chance) / room
 
 
@@ -126,9 +126,9 @@ _NAMING = (*GAME, RATER, "observer_role", "target_role")
 
 
 def _guesses(frames: Frames) -> pl.DataFrame:
-    """A rater's guesses of hidden roles, and by chance: even_chance, one in the number of roles dealt, the paper's
-    baseline; roster_chance, the accuracy of dealing the roster, without what the observer knows, at random. Each also
-    with the role named, with the seat it looked from, and with both as "all".
+    """A rater's guesses of hidden roles, with two chance levels: even_chance, one in the number of roles dealt (the
+    paper's baseline); roster_chance, the accuracy of dealing the roster at random, ignoring what the observer knows.
+    Each also with the role named, with the seat it looked from, and with both as "all".
 
     Everybody knows its own role and some roles know each other (`united_roles`), so their guesses about partners are
     left out.
@@ -185,7 +185,7 @@ ANALYSES_OF_NAMING: tuple[Analysis, ...] = (
 )
 
 
-TERMS = 12  # distinctive words shown for each model
+TERMS = 12  # most distinctive words shown for each model
 RULES = "rules"
 LEARNER = ("condition", "model")
 _LESSON = ["game_id", "kind", "text"]
@@ -199,7 +199,7 @@ _TOKEN = re.compile(r"[a-z]+(?:-[a-z]+)*")
 
 
 def _categories(frames: Frames) -> pl.DataFrame:
-    """A lesson may have several or none."""
+    """Lessons by category; a lesson may have several or none."""
     carries = {category: pl.col("categories").list.contains(category) for category in CATEGORIES}
     return long(_tagged(frames).with_columns(**carries), tuple(carries), "category")
 
@@ -227,7 +227,7 @@ def lesson_agreement(frames: Frames) -> pl.DataFrame:
 
 
 def _pairs(tags: pl.DataFrame) -> Iterator[tuple[tuple[str, str], pl.DataFrame]]:
-    """Every two labellers with the lessons that both tagged: order, categories, order_other, categories_other."""
+    """Each pair of labellers with the lessons that both tagged: order, categories, order_other, categories_other."""
     rules = _with_rules(tags.select(*_LESSON).unique(maintain_order=True))
     labelled = {RULES: rules.select(*_LESSON, "order", "categories")}
     for rater in tags[RATER].unique(maintain_order=True):
@@ -253,7 +253,7 @@ VOCABULARY = schema("text condition model", "count rank", "text term", "count oc
 
 
 def lesson_vocabulary(frames: Frames) -> pl.DataFrame:
-    """The words that set one model's lessons apart: TF-IDF in its lessons less the mean of the others' (Appendix N).
+    """The words that set one model's lessons apart: TF-IDF in its lessons minus the mean of the others' (Appendix N).
 
     Each model's lessons are one document; function words, words of the game and the seats' names do not count. Columns:
     condition, model, rank (1 = most distinctive, at most TERMS), term, occurrences (in the model's lessons), excess.

@@ -1,7 +1,6 @@
-"""Who deceives, detects and discloses best by the games alone, where there is no capability model.
-
-Who wins is also the doing of everybody else. So players are compared where they held the same role beside
-the same players in the other roles, in the same condition.
+"""Who deceives, detects and discloses best by the games alone, without a capability model. Since winning also depends
+on everybody else, players are compared where they held the same role beside the same players in the other roles, in the
+same condition.
 """
 
 from __future__ import annotations
@@ -34,9 +33,9 @@ NOBODY = (
 
 
 def rows_of_games(frames: Frames) -> pl.DataFrame:
-    """A row for each outcome that tells one of `QUESTIONS` of a player: the columns question, measure (what the outcome
-    is), game, family, condition, role, company (the players in the other roles), model and outcome, 0 to 1; of votes,
-    beyond what blind ones would give.
+    """A row for each outcome that bears on one of `QUESTIONS` for a player: the columns question, measure (what the
+    outcome is), game, family, condition, role, company (the players in the other roles), model and outcome, 0 to 1; for
+    votes, beyond what blind ones would give.
     """
     seats = frames.seats.drop_nulls(["seat_model", "deceives"])
     roles = seats.group_by("game_id", "role").agg(_of=pl.col("seat_model").unique().sort().str.join("+"))
@@ -90,8 +89,8 @@ def rows_of_counts(cells: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
 
 def compared(rows: pl.DataFrame) -> pl.DataFrame:
     """question, measure, game, model, difference (of its outcomes from those of the others, beside the same players),
-    lo, hi, games, first before others; and of the first p: how likely it is that it is ahead of each of the others
-    where two are equally good, corrected for all questions and games (Holm); null where that cannot be told.
+    lo, hi, games, best first; for the first, p: how likely such a lead over each of the others is between equals,
+    corrected for all questions and games (Holm); null if that cannot be told.
     """
     found = []
     for (question, measure, game), part in rows.group_by("question", "measure", "game", maintain_order=True):
@@ -113,8 +112,8 @@ def _beside(rows: pl.DataFrame, model: str) -> tuple[float | None, float | None,
 
 
 def answers(rows: pl.DataFrame) -> Report:
-    """The answers of the rows to `QUESTIONS`, as the first part of a report: a sentence for each, a figure and the
-    table standings; one sentence where they compare nobody.
+    """The answers to `QUESTIONS`, as the first part of a report: a sentence for each, a figure and the table standings;
+    a single sentence if nobody can be compared.
     """
     table = compared(rows)
     if table.is_empty():

@@ -45,8 +45,8 @@ _BALLOTS = {1: "first ballot", 2: "revote"}
 
 def _werewolves_first_day(frames: Frames) -> pl.DataFrame:
     """A row for each ballot of day 1 with a werewolf's vote, in games with a jester: whether all werewolves voted for
-    one player, where two or more voted; whether one voted for the jester or for a werewolf; whether they won, where one
-    voted for the jester.
+    one player, if two or more voted; whether one voted for the jester or a werewolf; whether they won, if one voted for
+    the jester.
     """
     triadic = frames.games.filter("triadic").select("game_id", wolves_won=pl.col("winner") == WEREWOLVES)
     wolves = chosen(frames.votes).filter((pl.col("voter_role") == WEREWOLF) & (pl.col("day") == 1))
@@ -65,7 +65,7 @@ def _werewolves_first_day(frames: Frames) -> pl.DataFrame:
 
 
 def _targets(frames: Frames) -> pl.DataFrame:
-    """Every vote that counted and was chosen, for each role of such games: whether it went to that role."""
+    """Every vote that counted and was chosen, once for each role of the game: whether it went to that role."""
     keys = ["game", "condition", "learning"]
     roles = frames.seats.select(*keys, target_role="role").unique()
     rows = chosen(last_ballots(frames)).rename({"target_role": "voted"}).join(roles, on=keys, how="inner")
@@ -179,8 +179,8 @@ ANALYSES_OF_VOTES: tuple[Analysis, ...] = (
 def honest_votes(frames: Frames) -> pl.DataFrame:
     """The votes that counted and were chosen, of players whose role does not deceive.
 
-    Columns: game_id, family, day, those of `CELL` (model: the voter's), voter_role, hit (it is for one whose role
-    does), chance (the share of such players among the living others).
+    Columns: game_id, family, day, those of `CELL` (model: the voter's), voter_role, hit (it is for a deceiver), chance
+    (the share of such players among the living others).
     """
     seats = frames.seats.drop_nulls("deceives").with_columns(_LAST_DAY)
     votes = chosen(last_ballots(frames)).drop_nulls("target")
@@ -217,7 +217,7 @@ ANALYSES_OF_ACCURACY: tuple[Analysis, ...] = (
             honest_votes,
             "hit",
             (*CELL, "voter_role"),
-            also={"chance": pl.col("chance").mean()},  # of such players among the living others, over these votes
+            also={"chance": pl.col("chance").mean()},  # share of deceivers among the living others, over these votes
             alike=True,
         ),
         plot_vote_accuracy,
@@ -236,9 +236,9 @@ def last_words(frames: Frames) -> pl.DataFrame:
     """One row for each role with a voter in the last ballot of a game with a known winner: game_id, family, game,
     condition, role, won (the role's side), last (the role had the last word).
 
-    The last word is the last turn to speak before the ballot, used or not: rules may draw turns, but who is heard last
-    also depends on who is silent. In games that speak at other times than in discussion, it is the last statement of
-    that day's discussion.
+    The last word is the last turn to speak before the ballot, used or not: the rules may draw turns, but who is heard
+    last also depends on silences. In games with talk outside discussions, it is the last statement of that day's
+    discussion.
     """
     ballots = last_ballots(frames).filter(pl.col("day") == pl.col("day").max().over("game_id"))
     voters = ballots.select("game_id", "day", role="voter_role").unique()
@@ -266,7 +266,7 @@ ANALYSES_OF_LAST_WORD: tuple[Analysis, ...] = (
     Analysis(
         "last_word",
         "The last word before the vote",
-        # advantage: that of the paper, over all games of the role, those in which it spoke last among them
+        # advantage: as in the paper, relative to all games of the role, including those in which it spoke last
         Differences(
             last_words,
             "won",

@@ -1,1 +1,1 @@
-"""Counts of games, and the capability model of them: its sampler, what its posterior says, and its report."""
+"""Counts of games, and the capability model for them: its sampler, its posterior and its report."""

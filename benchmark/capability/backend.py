@@ -43,7 +43,7 @@ class Settings:
 
 
 class Target(Protocol):
-    """A log density to sample, in coordinates in which it is nearly that of independent standard normal variables."""
+    """A log density to sample, in coordinates that make it nearly a standard normal distribution."""
 
     dimensions: int
 
@@ -96,7 +96,7 @@ def load_pymc() -> ModuleType:
 
 
 def sample(target: Target, settings: Settings) -> Sample:
-    """Sample with NUTS, each chain from a point of the normal distribution that the density nearly is; equal settings,
+    """Sample with NUTS, each chain starting from a draw of that approximating normal distribution; equal settings,
     densities, seeds and versions give equal draws.
     """
     name = choose_sampler(settings.sampler)
@@ -110,7 +110,7 @@ def sample(target: Target, settings: Settings) -> Sample:
 
 def smoothed_weights(log_ratios: Array) -> tuple[Array, Array]:
     """Pareto-smoothed importance sampling (Vehtari et al. 2024): normalised log weights, and the Pareto k of each
-    observation, above 0.7 where they cannot be trusted. log_ratios: shape (observations, draws).
+    observation, above 0.7 if they cannot be trusted. log_ratios: shape (observations, draws).
     """
     with _quiet(), warnings.catch_warnings():
         warnings.filterwarnings("ignore", category=UserWarning)
@@ -150,7 +150,7 @@ def _sample_nutpie(target: Target, settings: Settings) -> tuple[Any, Array]:
         ["y"],
         make_initial_point_fn=lambda seed: np.random.default_rng(seed).normal(size=size),
     )
-    # The mass matrix follows what correlations are left. Not blocking, since a blocking call that Ctrl-C interrupts
+    # The full mass matrix takes care of the remaining correlations. Not blocking, because a blocking call, on Ctrl-C,
     # returns the draws so far as if they were all.
     running = nutpie.sample(
         model,
@@ -220,7 +220,7 @@ def _cores(settings: Settings) -> int:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Without the notices that ArviZ 0.x and PyTensor give on every use, and PyMC's log of its progress."""
+    """Silence the notices that ArviZ 0.x and PyTensor give on every use, and PyMC's progress log."""
     log = logging.getLogger("pymc")
     level = log.level
     with warnings.catch_warnings():

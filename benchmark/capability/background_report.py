@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from liescope.benchmark.capability.posterior import Posterior
 
-FEWEST = 3  # models whose scores can be correlated
+FEWEST = 3  # the fewest models whose scores can be correlated
 CORRELATIONS = schema(
     "text capability one other", "count models", "text measure", "number r lo hi simulated simulated_sd"
 )
@@ -38,8 +38,8 @@ def correlations(
     """Pearson's and Spearman's correlation of two sets of scores: (models, measure, r, lo, hi, simulated,
     simulated_sd), empty for fewer than three models or scores without differences.
 
-    one, other: (score, its standard deviation), each of shape (models,). shape: what is done to scores before they are
-    correlated, such as np.exp.
+    one, other: (score, its standard deviation), each of shape (models,). shape: a transformation of scores before
+    correlating, such as np.exp.
 
     lo to hi: 95% interval by Fisher's transformation, as if these models were drawn from many. simulated and
     simulated_sd: mean and standard deviation over scores drawn around the given ones, each independently and normal, as
@@ -72,12 +72,12 @@ def _pearson(one: Array, other: Array) -> Array:
 
 
 PARAMETER = {"deceive": "m", "detect": "v", "disclose": "d"}
-OFFSET = ("detect", "b")  # of the voter, in models that have one; a high one favours the mafia
+OFFSET = ("detect", "b")  # the voter's offset, in models that have one; a high one favours the mafia
 FITTED, AGAINST = "capability model (m, v or d)", "against backgrounds (z)"
 
 
 def with_capability_model(background: pl.DataFrame, capability: pl.DataFrame) -> pl.DataFrame:
-    """The correlation of z-scores with m, v and d of a fit of the same games, over the models that have both: a frame
+    """The correlation of z-scores with m, v and d of a fit of the same games, over the models with both: a frame
     of CORRELATIONS (`liescope.benchmark.capability.background_report.correlations`), where `one` is m, v, d
     or b and `other` is z.
 
@@ -140,7 +140,7 @@ _ROWS = 150  # of one figure
 
 
 def _dots(table: pl.DataFrame, value: str, axis: str, panels: Sequence[str], **more: Any) -> Dots:
-    """A figure of a row a model, a dot a condition."""
+    """A figure with a row for each model and a dot for each condition."""
     colours: Literal["model"] | None = None if "condition" in table.columns else "model"
     return Dots(axis, "model", panels, stated_conditions, colours, value=value, **more)
 
@@ -168,7 +168,7 @@ _SAME_GAMES = "Both methods score the same games, so agreement says nothing abou
 
 
 def part_of_conditions(cells: Mapping[str, pl.DataFrame], posteriors: Mapping[str, Posterior]) -> Report:
-    """Win rates and scores against backgrounds, their agreement with the capability model, and with each other between
+    """Win rates and scores against backgrounds, their agreement with the capability model, and their agreement between
     conditions.
 
     cells: the counts of each condition (`liescope.benchmark.capability.counts.Counts`), "" for the only one.
@@ -242,7 +242,7 @@ def _where(row: Mapping[str, Any], form: str = " ({})") -> str:
 
 
 def _of(condition: str) -> str:
-    """The condition before what is said of it; the only one has no name."""
+    """The condition as a prefix; a single one has no name."""
     return f"{condition}: " if condition else ""
 
 

@@ -1,4 +1,4 @@
-"""Counts from the sources a user names: runs, corpora, files of counts.
+"""Counts from the sources that a user names: runs, corpora, files of counts.
 
 A CSV file has the form that `fit` documents, or that of the three tables that the Mini-Mafia paper prints.
 """
@@ -40,7 +40,7 @@ from liescope.generate.runs.run_folder import labels
 from liescope.labeling.conditions import PROMPTS
 
 TABLE_KEYS = ("capability", "model")
-MOST_DIGITS = 12  # of a count; more must be a mistake and would overflow the sums
+MOST_DIGITS = 12  # the largest count; more must be a mistake and would overflow the sums
 TABLE_GAMES = 100  # games in each cell of the paper's tables
 
 
@@ -101,7 +101,7 @@ def _rows(text: str, name: str) -> tuple[list[str], list[tuple[int, dict[str, st
 
 
 def _whole(text: str, column: str, line: int, name: str) -> int:
-    """A count: a whole number that is not negative; 23.0 is one, as spreadsheets write it."""
+    """A count: a whole number, not negative; 23.0, as spreadsheets write it, is one."""
     whole = text.strip().removesuffix(".0")
     if not (whole.isascii() and whole.isdigit() and len(whole) <= MOST_DIGITS):
         raise BadData(f"{name}, line {line}: {column} is {text!r}; it must be a whole number, zero or more")
@@ -113,7 +113,7 @@ def _from_tables(header: Sequence[str], rows: Sequence[tuple[int, Mapping[str, s
 
     Deceive counts mafia wins of (model; background, background), Detect town wins of (background, background; model),
     Disclose town wins of (background; model; background), each of 100 games. A model against itself appears in all
-    three tables as the same 100 games: it is kept once, and the tables must agree on it.
+    three tables as the same 100 games: it is kept once, and the tables must agree.
     """
     found: dict[tuple[str, str, str], dict[int, int]] = {}
     for line, row in rows:
@@ -148,9 +148,10 @@ Counted = npt.NDArray[np.int64]
 IMPLAUSIBLE = 1e-4
 """Of pairs of sources with different games and equal chances, so many may be taken for the same; a refusal should be
 rare, and even a copy of half the games is far beyond it from about forty combinations on."""
-_DRAWS, _FIRST, _BLOCK = 40_000, 200, 1000  # enough to tell that share; to see whether they are needed; at once
-_MOST_CELLS = 300  # of the combinations, those with most games
-_LARGEST = 10**8  # games of a combination; more can be no count of games, and numpy draws no more
+# enough to estimate that share; to see whether more are needed; in one batch
+_DRAWS, _FIRST, _BLOCK = 40_000, 200, 1000
+_MOST_CELLS = 300  # the most combinations to compare, those with most games
+_LARGEST = 10**8  # games of a combination; more cannot be real, and numpy draws no more
 
 
 def too_alike(sources: Mapping[str, pl.DataFrame]) -> list[str]:
@@ -171,7 +172,7 @@ def too_alike(sources: Mapping[str, pl.DataFrame]) -> list[str]:
 
 def _agreement(first: pl.DataFrame, second: pl.DataFrame) -> tuple[float, int, float]:
     """(Pearson's X², over how many shared combinations, how often different games with equal chances would agree as
-    well: 1 where that is often, or no combination tells anything).
+    well: 1 if often, or if no combination is informative).
     """
     columns = [*PLAYERS, "mafia_wins", "games"]
     both = tally(first.select(columns)).join(tally(second.select(columns)), on=PLAYERS, suffix="_other")
@@ -187,7 +188,7 @@ def _agreement(first: pl.DataFrame, second: pl.DataFrame) -> tuple[float, int, f
             random.hypergeometric(all_wins, totals - all_wins, games, size=(times, len(games))), games, all_wins, totals
         )
 
-    first_draws = drawn(_FIRST)  # settle nearly every pair
+    first_draws = drawn(_FIRST)  # this many settle nearly every pair
     if seen > first_draws.mean() - 2 * first_draws.std() or not len(games):
         return seen, kept.height, 1.0
     as_well = sum(int((drawn(_BLOCK) <= seen).sum()) for _ in range(_DRAWS // _BLOCK))
@@ -212,13 +213,13 @@ def load_conditions(
     USER/NAME is a corpus on the Hub. Files do not say how their games were played; they are one condition.
 
     without: models whose games are left out, and counted as excluded. only: conditions to keep, by their name or some
-    of its settings, `UNSTATED` for that of files; all if none is named. pool: add up the conditions that are kept,
-    under "". independent: take the sources to hold different games, however well their counts agree.
+    of its settings, `UNSTATED` for that of files; all if none is named. pool: add up the kept conditions, under "".
+    independent: assume that the sources hold different games, however well their counts agree.
 
     A condition is named by the settings that tell it from the others, "" if there is only one. Raises UsageError
-    if a path is named twice, if sources would be added up whose counts agree too well to be of different games
+    if a path is named twice, if sources to be added up agree too well to hold different games
     (`liescope.benchmark.capability.count_sources`), or if no game is left to count; BadData if one cannot be read, and
-    UnknownName for a model or a condition that is not there.
+    UnknownName for an unknown model or condition.
     """
     if len({Path(path).resolve() for path in paths}) < len(paths):
         raise UsageError("the same run, corpus or file is named twice; its games would count double")
@@ -264,7 +265,7 @@ def _chosen(parts: Mapping[str, dict[str, Counts]], only: Sequence[str]) -> dict
 
 
 def _alike(parts: Mapping[str, Mapping[str, Counts]], pool: bool, independent: bool) -> tuple[str, ...]:
-    """Notes on sources whose counts agree too well to be of different games. parts: by condition and
+    """Notes on sources whose counts agree too well to come from different games. parts: by condition and
     source. Raises UsageError if such sources would be added up, unless they are said to be independent.
     """
 
@@ -287,14 +288,12 @@ def _alike(parts: Mapping[str, Mapping[str, Counts]], pool: bool, independent: b
 
 
 def is_file(path: Path) -> bool:
-    """Whether a source is a file of counts, also one that is not there."""
+    """Whether a source names a file of counts, existing or not."""
     return path.is_file() or (not path.exists() and path.suffix == ".csv")
 
 
 def check_apart(opened: Sequence[OpenedGames], by_rater: bool = False) -> None:
-    """Raises UsageError if a game is in two sources, and would count twice. by_rater: unless each has other raters, the
-    players or somebody afterwards.
-    """
+    """Raises UsageError if a game is in two sources and would count twice. by_rater: allow it if raters differ."""
     home: dict[tuple[str, str | None], str] = {}
     for games in opened:
         for game_id, rater in games.tables["games"].select("game_id", "judge").iter_rows():
@@ -315,7 +314,7 @@ def _named(kinds: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def _pooled(parts: Mapping[str, Counts], prompts_differ: bool) -> tuple[str, ...]:
-    """A note on conditions that were added up, none on one alone."""
+    """A note on conditions that were added up; none for a single one."""
     if len(parts) < 2:
         return ()
     games = (f"{stated(name)} ({part.cells['games'].sum()} games)" for name, part in parts.items())

@@ -1,4 +1,4 @@
-"""Counts of games for each (deceiver, discloser, voter), the data of the capability model."""
+"""Counts of games for each (deceiver, discloser, voter): the data of the capability model."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def schema(*parts: str) -> pl.Schema:
 
 
 UNSTATED = "settings not stated"
-TABLES = ("games", "votes")  # what games are counted from
+TABLES = ("games", "votes")  # the tables that games are counted from
 PLAYERS = (DECEIVER, DISCLOSER, VOTER) = tuple(MINI_MAFIA.composition())
 """Of Mini-Mafia: who deceives, who knows and discloses it, and who hears both and votes."""
 SCHEMA = schema(f"text {' '.join(PLAYERS)}", "count mafia_wins games")
@@ -48,7 +48,7 @@ class Counts:
     same without games that contain a vote drawn by the rules because a reply was unusable. sources: where the words of
     the players come from, empty if the counts do not say (a file). excluded: how many games were left out, by
     reason. played: the same games one by one, a frame of PLAYED, without those of files, which hold counts only.
-    notes: sentences that must accompany what is made of these games.
+    notes: sentences that must accompany any result from these games.
     """
 
     cells: pl.DataFrame
@@ -65,7 +65,7 @@ class Counts:
 
 
 def stated(condition: str) -> str:
-    """The name of a condition, which files of counts do not have."""
+    """The name of a condition; files of counts have none."""
     return condition or UNSTATED
 
 
@@ -76,11 +76,9 @@ def tally(cells: pl.DataFrame) -> pl.DataFrame:
 
 def count_by_settings(tables: Mapping[str, pl.DataFrame]) -> dict[tuple[str, str], Counts]:
     """Counts of games by (game, its settings as JSON), from the tables `games` and `votes` of a run or a corpus. The
-    voter of a cell is whoever voted as one: in Mini-Mafia the survivor.
-
-    Left out, with the reason counted: failed games, games that share the beginning of a recorded one (a fork of it: no
-    draws of their own), games without one of the three roles, games in which several models shared a role
-    (their win belongs to no single model), games whose winner is not known.
+    voter is the one who votes as a villager: in Mini-Mafia the survivor. Left out, by counted reason: failed games,
+    forks (they share a recorded beginning, not independent), games without one of the three roles, games in which
+    several models shared a role (their win belongs to no single model), games without a known winner.
     """
     texts = tables["games"]["settings"].unique().to_list()
     alike = {text: json.dumps(json.loads(text), ensure_ascii=False, sort_keys=True) for text in texts}
@@ -95,7 +93,7 @@ def count_by_settings(tables: Mapping[str, pl.DataFrame]) -> dict[tuple[str, str
 
 
 def _dealt(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """A row for each game: game, settings, excluded (why it counts for no cell, null where it counts), sources, and the
+    """A row for each game: game, settings, excluded (why it counts for no cell, null if it counts), sources, and the
     columns of PLAYED.
     """
     role, by_rules = pl.col("role"), pl.col("fallback") != ""
@@ -163,7 +161,7 @@ def counts_of(played: pl.DataFrame, sources: frozenset[Source], excluded: Mappin
 
 
 def add(parts: Sequence[Counts]) -> Counts:
-    """Several counts as one."""
+    """The sum of several counts."""
     excluded: Counter[str] = Counter()
     for part in parts:
         excluded.update(part.excluded)

@@ -1,10 +1,9 @@
-"""The posterior density of a capability model for counts, compiled by numba, and where to begin to sample it.
+"""The posterior density of a capability model for counts, compiled by numba, and a starting point for sampling.
 
-Parameters, priors and symmetries are those of `liescope.benchmark.capability.model`. A sampler sees coordinates in
-which the posterior is nearly a standard normal distribution: its Laplace approximation, shifted and stretched to that.
-
-A gradient of counts costs two logarithms of a rising factorial and their derivatives for each row. Both come from one
-recurrence (few wins) or one Stirling series (many), which is several times cheaper than gamma functions one by one.
+Parameters, priors and symmetries are those of `liescope.benchmark.capability.model`. The sampler works in coordinates
+in which the posterior is nearly a standard normal distribution: those that standardise its Laplace approximation. The
+gradient needs, for each row, two logarithms of a rising factorial and their derivatives. Both come from one recurrence
+(few wins) or one Stirling series (many), several times cheaper than separate gamma functions.
 """
 
 from __future__ import annotations
@@ -21,24 +20,24 @@ from scipy.optimize import minimize
 from liescope.benchmark.capability.backend import Array
 from liescope.benchmark.capability.model import MEAN_SD, PIVOT_SD, RHO_PRIOR, Variant, code_rows
 
-_DIRECT = 12  # factors that are multiplied one by one; more, and two Stirling series are cheaper
+_DIRECT = 12  # up to so many factors are multiplied one by one; beyond, two Stirling series are cheaper
 _LARGE = 8.0  # from here on the series below are exact to 1e-11
-_EDGE = 1e-9  # nearest that a chance comes to 0 and 1
+_EDGE = 1e-9  # the closest a chance gets to 0 and 1
 _HALF_LOG_TAU = 0.5 * math.log(2 * math.pi)
 _RHO_A, _RHO_B = RHO_PRIOR
 
-_FAR = 1e6  # the noise of an effect that nothing is known about
-_STEP = 1e-4  # of a numerical second derivative
-_FLATTEST = 0.05  # curvature that is taken for less; a prior's is 1
-_BEGIN_SD, _BEGIN_RHO = math.log(0.5), -4.0  # where the search for the mode begins
+_FAR = 1e6  # noise for an effect without data
+_STEP = 1e-4  # step of a numerical second derivative
+_FLATTEST = 0.05  # lower bound of a curvature; a prior's is 1
+_BEGIN_SD, _BEGIN_RHO = math.log(0.5), -4.0  # start of the search for the mode
 
 
 def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compiled without the interpreter's lock, and kept on disk where there is a place for it."""
+    """Compile without the interpreter's lock, and cache on disk if possible."""
     compiled: Callable[..., Any]
     try:
         compiled = numba.njit(nogil=True, cache=True)(function)
-    except RuntimeError:  # no folder that numba may write to
+    except RuntimeError:  # numba has no folder to write to
         compiled = numba.njit(nogil=True)(function)
     return compiled
 
@@ -81,10 +80,10 @@ def _rising(x: float, factors: int) -> tuple[float, float]:
 class Plan(NamedTuple):
     """The data and coordinates of a density.
 
-    A vector of parameters (m, d, v, b, then shifts) is a mean and effects around it, whose sum is 0 and of which there
-    is one fewer. Each effect c has a prior N(0, sd of its vector) and is written as w hat + spread z: w = sd² / (sd² +
-    noise²) and spread = noise sqrt(w), as if it had been measured as hat with an error of noise. So z is nearly N(0, 1)
-    whatever the sd, where other coordinates have a funnel.
+    A vector of parameters (m, d, v, b, then shifts) is a mean plus effects around it that sum to 0, one fewer than
+    names. Each effect c has a prior N(0, sd of its vector) and is written as w hat + spread z: w = sd² / (sd² + noise²)
+    and spread = noise sqrt(w), as if it had been measured as hat with error noise. So z is nearly N(0, 1) whatever the
+    sd; other coordinates have a funnel.
 
     at: the place among all parameters, for each vector and row, shape (vectors, rows). wins, games: one for each row.
     sizes, times: the different numbers of games, and how many rows have each. begins: where each vector begins among
@@ -125,7 +124,7 @@ def _likelihood(theta: Array, plan: Plan, rho: float, gradient: Array) -> tuple[
         eta = gap * theta[k]
         for term in range(3, plan.at.shape[0]):
             eta += theta[plan.at[term, row]]
-        small = math.exp(-abs(eta))  # of the absolute value, so that it cannot overflow
+        small = math.exp(-abs(eta))  # of minus the absolute value, so that it cannot overflow
         likely = 1.0 / (1.0 + small)
         if plan.dispersed:
             chance = _EDGE + (1.0 - 2.0 * _EDGE) * (likely if eta > 0 else 1.0 - likely)
@@ -165,7 +164,7 @@ def parameters(x: Array, plan: Plan, effects: Array, theta: Array) -> None:
         total = 0.0
         for p in range(start, end - 1):
             total += effects[p - vector]
-        # An orthonormal map of the effects to vectors whose sum is 0, so that none of the names is a reference.
+        # An orthonormal map of the effects to vectors that sum to 0, so that no name serves as a reference.
         root = math.sqrt(size)
         shift = total / (root + size)
         for p in range(start, end - 1):
@@ -319,7 +318,7 @@ class Density:
         return {name: np.exp(logs[..., number]) for number, name in enumerate(self._variant.vectors)}
 
     def _begin(self) -> tuple[Array, Array]:
-        """(centre, factor) of the Laplace approximation. Leaves the plan with coordinates that hold for every sd."""
+        """(centre, factor) of the Laplace approximation. Leaves the plan with coordinates that suit every sd."""
         x = np.zeros(self.dimensions)
         x[self._sds] = _BEGIN_SD
         if self._variant.dispersed:
@@ -341,8 +340,8 @@ class Density:
         return x, np.linalg.cholesky(covariance)
 
     def _measured(self, x: Array, curve: Array, covariance: Array) -> tuple[Array, Array]:
-        """The mode and its covariance in coordinates where each effect is as if measured: by the data alone, with an
-        error that is the same whatever the sd.
+        """The mode and its covariance in coordinates where each effect is as if measured by the data alone, with an
+        error that does not depend on the sd.
         """
         count = len(self._of)
         others = np.r_[0:count, self._sds.stop : self.dimensions]

@@ -1,4 +1,4 @@
-"""Results of a fit beside its scores: the effects of names, last speakers and seats, and how often each role slips."""
+"""Results of a fit besides its scores: the effects of names, last speakers and seats, and how often each role slips."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _WITH = {
 
 def effects(posterior: Posterior) -> pl.DataFrame:
     """How much each name of the deceiver, last speaker or seat adds to the fitted logit, a frame of EFFECTS; the
-    effects of a term add up to 0 in every draw. No rows for a term of which all games have one level.
+    effects of a term add up to 0 in every draw. No rows for a term with one level in all games.
 
-    effect: logits, the mean and the central 95% interval; points: the same as percentage points of the chance, where
-    that is even without it.
+    effect: logits, the mean and the central 95% interval; points: the same in percentage points of an otherwise even
+    chance.
     """
     flat, rows = posterior.flat(), []
     for term in posterior.variant.shifts:
@@ -70,7 +70,7 @@ def _summary(draws: Any) -> tuple[float, float, float]:
 
 
 def to_json(posterior: Posterior) -> dict[str, list[dict[str, Any]]]:
-    """Both as rows under "effects" and "slips", where the fitted model has such terms."""
+    """Both as rows under "effects" and "slips", if the fitted model has such terms."""
     found = {"effects": effects(posterior), "slips": slip_rates(posterior)}
     return {name: table.to_dicts() for name, table in found.items() if table.height}
 
@@ -87,7 +87,7 @@ def part(posteriors: Mapping[str, Posterior]) -> Report:
 
 
 def _sentences(posterior: Posterior) -> list[str]:
-    """A sentence for each term: under which level the mafia wins most, where that is settled."""
+    """A sentence for each term: under which level the mafia wins most, if that is settled."""
     said = []
     for term in posterior.variant.shifts:
         levels = [level or NOBODY for level in posterior.names[term]]

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from liescope.benchmark.fitting import FitResult
 
-WORST = 5  # combinations, the furthest from their predictions
+WORST = 5  # combinations shown, those furthest from their predictions
 TITLES = {
     "m": f"m: deceives as the {DECEIVER}",
     "d": f"d: discloses as the {DISCLOSER}",

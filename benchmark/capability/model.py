@@ -1,8 +1,8 @@
 """The capability model: logit p = v_k (m_i - d_j), the chance that deceiver i wins against discloser j and voter k.
 
 Mini-Mafia paper, Eq. 2. m is how well a model deceives, d how well it discloses, v how strongly it responds, as the
-voter, to the gap between them; v may be negative. The default adds an offset b_k of each voter, so that one who leans
-to the mafia or the town whatever they say is not read as a deaf or a keen one, and lets counts scatter more than a
+voter, to the gap between them; v may be negative. The default adds an offset b_k of each voter, so that a voter who
+leans to one side whatever is said is not mistaken for a deaf or a keen one, and lets counts scatter more than a
 binomial. `TERMS` can be added to either.
 
 The model has two symmetries: m and d shifted by one number, and v scaled against m and d, leave every p unchanged. The
@@ -17,24 +17,23 @@ With an offset there is a third: m shifted alone, and b shifted back by v times 
 
     b = p (v - 1) + ZeroSumNormal(s_b)     p ~ Normal(0, 0.5), so the sum of b is 0
 
-so that m - d of 0 is where the mean voter has even chances. The slope p leaves open at which gap voters who
-respond differently agree (at m - d of -p), as a free mean of b would; without it that were 0, by convention alone.
+so that m - d of 0 is where the mean voter has even chances. Voters who respond differently agree at m - d = -p; the
+slope p leaves that gap open, as a free mean of b would. Without it, the gap would be 0 by mere convention.
 
-The widths s are learned: each has a Rayleigh prior, s exp(-s^2 / 2) (for shifts of scale 0.5 instead of 1). The data
-fix no scale for m, d and v separately where few models are the background of all others, and wide priors of fixed width
-then set it: with N(0, 2) the posterior has most of its volume at large m and d, which came out up to three times too
-far apart on simulated games (docs/results/capability.md). Widths that are learned leave the scale to the data. A prior
-that is not 0 at a width of 0, such as a half-normal, let the width of v vanish where games are few, with intervals that
-were too narrow (Chung et al. 2013, doi:10.1007/s11336-013-9328-2, on priors that avoid this).
+The widths s are learned: each has a Rayleigh prior, s exp(-s^2 / 2) (for shifts of scale 0.5 instead of 1). If few
+models are the background of all others, the data hardly fix the scales of m, d and v separately, and wide priors of
+fixed width then set them: with N(0, 2) the posterior has most of its volume at large m and d, which came out up to
+three times too far apart on simulated games (docs/results/capability.md). Learned widths leave the scale to the data. A
+prior that is not 0 at a width of 0, such as a half-normal, lets the width of v vanish when games are few, with
+intervals that are too narrow (Chung et al. 2013, doi:10.1007/s11336-013-9328-2, on priors that avoid this).
 
 The published formula with binomial counts, `paper`, keeps the priors of its publication: every s is 2, and the mean of
 d is N(0, 2 / sqrt(J)) for J disclosers, so that each d is N(0, 2). On the paper's 140 cells its posterior means agree
-with the published within a quarter of a published standard deviation. The printed standard deviations are larger: they
-come from dividing all draws by one number, the mean of v over the posterior, which leaves the uncertainty of the scale
-in; here each draw has mean v of exactly 1.
-
-Flipping every sign is a solution too, with mean v of -1: fixing the mean at 1 assumes that players listen, on average,
-to the better speaker. Scores compare within one fit; across fits the scale differs.
+with the published ones within a quarter of a published standard deviation. The printed standard deviations are larger:
+they come from dividing all draws by one number, the mean of v over the posterior, which leaves in the uncertainty of
+the scale; here each draw has a mean v of exactly 1. Flipping every sign is also a solution, with a mean v of -1: fixing
+the mean at 1 assumes that players listen, on average, to the better speaker. Scores compare within one fit; across fits
+the scale differs.
 """
 
 from __future__ import annotations
@@ -68,9 +67,9 @@ TERMS = {
 }
 """Terms beside the formula. They need games, not counts."""
 
-PRIOR_SD = 2.0  # of m, d and v as published
-MEAN_SD = 2.0  # of the mean of d
-PIVOT_SD = 0.5  # of the slope of b on v
+PRIOR_SD = 2.0  # width of m, d and v as published
+MEAN_SD = 2.0  # width of the mean of d
+PIVOT_SD = 0.5  # width of the slope of b on v
 SD_PRIOR = 1.0  # the scale of Rayleigh priors
 SHIFT_SD = 0.5
 RHO_PRIOR = (1.0, 19.0)  # of a Beta: the correlation of two games of one combination, 0.05 in the mean
@@ -111,7 +110,7 @@ class Variant:
         return (*PARAMETERS, *(("b",) if self.offset else ()), *self.shifts)
 
     def prior_sd(self, name: str) -> float:
-        """The scale of a vector's Rayleigh prior, or the width itself where it is not learned."""
+        """The scale of a vector's Rayleigh prior, or the width itself if not learned."""
         return SHIFT_SD if name in SHIFTS else SD_PRIOR if self.dispersed else PRIOR_SD
 
 
@@ -172,7 +171,7 @@ ROLES = dict(zip((*PARAMETERS, "b"), (*PLAYERS, VOTER), strict=True))
 
 
 def code_rows(rows: pl.DataFrame, variant: Variant) -> tuple[dict[str, tuple[str, ...]], dict[str, Index]]:
-    """(what each parameter vector is about, sorted; for each row the index into it), by name of the vector."""
+    """(the entries of each parameter vector, sorted; for each row the index into it), by name of the vector."""
     names, index = {}, {}
     for name in variant.vectors:
         column = rows[ROLES.get(name, name)]
@@ -196,7 +195,7 @@ def logits(rows: pl.DataFrame, names: Mapping[str, tuple[str, ...]], draws: Mapp
 
 
 def identified_variant(cells: pl.DataFrame, terms: Sequence[str] = ()) -> Variant:
-    """The default model where these counts identify it, else `FALLBACK`, which has fewer parameters."""
+    """The default model if these counts identify it, else `FALLBACK`, which has fewer parameters."""
     return variant((FALLBACK if undetermined(cells, DEFAULT)[0] else DEFAULT).base, terms)
 
 
@@ -242,5 +241,5 @@ def undetermined(cells: pl.DataFrame, variant: Variant = PAPER) -> tuple[int, in
 
 
 def leave_out(cells: pl.DataFrame, model: str) -> pl.DataFrame:
-    """The cells in which a model plays no role."""
+    """The cells without this model in any role."""
     return cells.filter(~pl.any_horizontal(pl.col(PLAYERS) == model))

@@ -1,4 +1,4 @@
-"""Fitting a model of the family: a posterior sample that knows its models, and predicts any combination of them."""
+"""Fitting a model of the family: a posterior sample that can predict any combination of its models."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from liescope.common.errors import NotConverged, UnknownName, UsageError
 R_HAT_MOST = 1.01
 ESS_LEAST = 400
 BFMI_LEAST = 0.3
-R_HAT_NEAR = 1.05  # from here on there is no result
+R_HAT_NEAR = 1.05  # beyond this, there is no result
 ESS_NEAR = 100
-DIVERGENT_NEAR = 0.01  # of all transitions
-HOPELESS = 20.0  # natural logarithm of how many times likelier the region of the best chain is
+DIVERGENT_NEAR = 0.01  # share of transitions
+HOPELESS = 20.0  # log of how many times likelier the best chain's region is
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +75,9 @@ class Diagnostics:
 def together(sample: Sample) -> tuple[Sample, int]:
     """(the chains of a sample that explored the region with the most probability; how many are left out).
 
-    A chain that is caught in a local mode never leaves it, and would count for as much as each of the others. How much
-    probability lies around a chain is told as if it were Gaussian: the mean log density there, and the logarithms of
-    how far its points spread. A chain is left out where that is e^20 times less than around another; at least two stay,
-    or all do.
+    A chain caught in a local mode never leaves it, yet would count as much as any other. The probability around a chain
+    is estimated as if it were Gaussian: from the mean log density there and the logarithms of the spread of its points.
+    A chain is left out if that is e^20 times less than around another; at least two stay, or all do.
     """
     spread = np.maximum(sample.points.std(axis=1), np.finfo(np.float64).tiny)
     mass = sample.heights.mean(axis=1) + np.log(spread).sum(axis=1)
@@ -128,7 +127,7 @@ def win_chances(rows: pl.DataFrame, for_discloser: Array, slips: Slips) -> Array
     """The chance that mafia wins, shape (draws, rows), from the voter's readable votes for the discloser, same
     shape.
 
-    A drawn vote goes to either other player with chance 1/2. The player with most votes is arrested, one of several by
+    A drawn vote goes to either other player with chance 1/2. The player with most votes is arrested, ties broken by
     lot; the town wins if that is the deceiver.
     """
     count = len(for_discloser)
@@ -158,18 +157,18 @@ ROLE_OF = {
     "v": f"as the {VOTER}",
     "b": f"the {VOTER}'s offset",
 }
-LEAST_LEARNED = 0.2  # of a score's prior variance; with less it is not reported
-KNOWN_SD = 0.2  # a score known as well as this is reported, however little the models differ
+LEAST_LEARNED = 0.2  # share of a score's prior variance; if less is learned, it is not reported
+KNOWN_SD = 0.2  # a score this precise is reported, however little the models differ
 
 
 @dataclass(frozen=True, slots=True)
 class Posterior:
     """A sample that has converged, or has nearly (`faults`).
 
-    rows: what was fitted, counts with the columns of the shifts; names: by parameter, what it is a vector of, in order
+    rows: what was fitted, counts with the columns of the shifts; names: by parameter, its entries in order
     (the models that held the role: m deceiver, d discloser, v and b voter; the levels of a shift); draws: by
-    parameter, shape (chains, draws, names). slips: of a model with the term slips. sds: draws of how far the values of
-    a parameter lie apart (the sd of their prior), by parameter, shape (chains, draws); empty where that is given.
+    parameter, shape (chains, draws, names). slips: of a model with the term slips. sds: draws of the spread of a
+    parameter's values (the sd of their prior), by parameter, shape (chains, draws); empty where that is fixed.
     """
 
     rows: pl.DataFrame
@@ -193,9 +192,9 @@ class Posterior:
         return self.diagnostics.faults()
 
     def learned(self) -> dict[str, Array]:
-        """The share of each score's prior variance that the games took away: 0 where they say nothing of this
-        model, near 1 where they fix it. By parameter of m, d, v and b, shape (names,); a parameter of one name has no
-        share. The prior's variance is that of how far the models lie apart, as learned from all of them.
+        """The share of each score's prior variance that the games removed: 0 if they say nothing about this model, near
+        1 if they fix it. By parameter (m, d, v, b), shape (names,); a parameter with one name has no share. The prior
+        variance is the spread between models, as learned from all of them.
         """
         shares = {}
         for name, draws in self.flat().items():
@@ -208,9 +207,8 @@ class Posterior:
         return shares
 
     def unidentified(self) -> dict[str, tuple[str, ...]]:
-        """The scores that must not be reported as if the games told them, by parameter: the models of whose
-        score less than a fifth is learned (`learned`), and that is not known to within a fifth of a logit. Empty if
-        there are none.
+        """Scores that must not be reported as if the games showed them: by parameter, the models whose score is less
+        than a fifth learned (`learned`) and not known to within a fifth of a logit. Empty if there are none.
         """
         found = {}
         for name, shares in self.learned().items():
@@ -220,8 +218,8 @@ class Posterior:
         return found
 
     def cautions(self) -> tuple[str, ...]:
-        """Sentences that must stand beside the scores: which the games do not tell, what makes their intervals too
-        narrow, and chains that were left out.
+        """Sentences that must stand beside the scores: which of them the games do not determine, what makes intervals
+        too narrow, and chains left out.
         """
         said = []
         if self.variant.dispersed and self.variant.shifts:
@@ -240,7 +238,7 @@ class Posterior:
         return (*said, *self.diagnostics.remarks())
 
     def flat(self, most: int | None = None) -> dict[str, Array]:
-        """Draws of all chains, shape (draws, names), by parameter. most: as many, evenly spread."""
+        """Draws of all chains, shape (draws, names), by parameter. most: at most so many, evenly spread."""
         whole = {name: draws.reshape(-1, draws.shape[-1]) for name, draws in self.draws.items()}
         count = len(whole["m"])
         if most is None or most >= count:
@@ -266,8 +264,8 @@ class Posterior:
     def rho(self, most: int | None = None) -> Array:
         """The correlation of two games of one combination in each draw, shape (draws, 1); 0 for binomial counts.
 
-        With slips it is that of the voter's votes, and is taken for wins too, which scatter less where the
-        others slip: predictions are then a little too wide.
+        With slips it is that of the voter's votes, and is used for wins too, which scatter less when others slip:
+        predictions are then a little too wide.
         """
         draws = self.flat(most)
         return draws["rho"] if "rho" in draws else np.zeros((len(draws["m"]), 1))
@@ -277,10 +275,10 @@ def sampled(rows: pl.DataFrame, variant: Variant, settings: Settings) -> Posteri
     """A sample of a model, which may not have converged. Raises MissingExtra without PyMC, or without the sampler that
     the settings name.
     """
-    load_pymc()  # both before the density is compiled, so that what is missing is said at once
+    load_pymc()  # checked before the density is compiled, so that errors come at once
     choose_sampler(settings.sampler)
     begin = time.perf_counter()
-    from liescope.benchmark.capability.density import Density  # numba, which takes a second
+    from liescope.benchmark.capability.density import Density  # imports numba, which takes a second
 
     density = Density(_fitted(rows, variant), variant)
     drawn = sample(density, settings)
@@ -307,7 +305,7 @@ def fit(rows: pl.DataFrame, settings: Settings | None = None, variant: Variant =
     models, as `liescope.benchmark.capability.model.rows_for` gives them for its terms.
 
     Raises UsageError if the counts cannot determine the parameters, MissingExtra without PyMC, and NotConverged,
-    with the numbers and what to try, where the diagnostics are far from what a result needs.
+    with the numbers and what to try, if the diagnostics are far from acceptable.
     """
     settings = settings or Settings()
     if min(settings.draws, settings.tune) < 1 or settings.chains < 2:

@@ -1,5 +1,5 @@
-"""The figures of a fit: scores, predictions, draws and JSON; how much uncertainty is left, and who may be named first;
-how well the model fits; and what one fit shows beside another.
+"""The figures of a fit: scores, predictions, draws and JSON; the uncertainty left, and who may be called first; how
+well the model fits; and comparisons between fits.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from liescope.benchmark.capability.model import PARAMETERS, ROLES
 from liescope.benchmark.capability.posterior import Posterior
 from liescope.common.statistics import newcombe
 
-MUCH = 0.5  # share from which on a page warns
+MUCH = 0.5  # a page warns from this share on
 
 
 def uncertainty_left(posterior: Posterior) -> dict[str, float]:
-    """By parameter (m, d, v, b), the share of the variance between players that is uncertainty, 0 to 1. The variance
-    between players, as the posterior has it in the mean, is that of their mean scores and the posterior variance of a
-    player's difference from the mean of all; the share is the second by both. 0 where games tell the parameter exactly,
-    1 where they tell nothing of who is above whom. Without parameters that one player alone has.
+    """By parameter (m, d, v, b), the share of the variance between players that is uncertainty, 0 to 1. The expected
+    variance between players is the variance of their mean scores plus the mean posterior variance of a player's
+    difference from the mean of all; the share is the second over the sum: 0 if games determine the parameter exactly, 1
+    if they do not tell who is above whom. Without parameters that only one player has.
     """
     left = {}
     for name, draws in posterior.flat().items():
@@ -37,7 +37,7 @@ def uncertainty_left(posterior: Posterior) -> dict[str, float]:
 
 
 def left_sentence(posterior: Posterior) -> str:
-    """The shares, in a sentence, and what they do to the scores; "" where there are none."""
+    """A sentence on the shares and what they mean for the scores; "" if there are none."""
     left = uncertainty_left(posterior)
     if not left:
         return ""
@@ -67,7 +67,7 @@ def warning(left: Mapping[str, float]) -> str:
 
 
 Counted = npt.NDArray[np.int64]
-MASS = 0.95  # of every interval: between the 2.5% and the 97.5% quantile
+MASS = 0.95  # bounds of every interval: the 2.5% and the 97.5% quantile
 TAILS = ((1 - MASS) / 2, (1 + MASS) / 2)
 
 
@@ -75,9 +75,9 @@ def scores(posterior: Posterior) -> pl.DataFrame:
     """One row a model, highest m first: model, then m, m_sd, m_lo, m_hi, m_games and the same of d, v, and of the
     voter's offset b where the model has one.
 
-    They are posterior means, lo and hi bound the central 95% interval, games counts the games in that role. All
-    but games are null if a model never held the role, if the games do not tell its score (`Posterior.unidentified`), or
-    the fitted model has no such parameter.
+    They are posterior means, lo and hi bound the central 95% interval, games counts the games in that role. All but
+    games are null if a model never held the role, if the games do not determine its score (`Posterior.unidentified`),
+    or if the fitted model has no such parameter.
     """
     models = pl.DataFrame({"model": sorted({model for name in PARAMETERS for model in posterior.names[name]})})
     for name, role in ROLES.items():
@@ -104,7 +104,7 @@ def _summary(name: str, posterior: Posterior) -> pl.DataFrame:
     return pl.DataFrame(dict(zip(schema, values, strict=True)), schema).filter(~pl.col("model").is_in(untold))
 
 
-DRAWN_GAMES = 2000  # draws used to predict; more cost time and change no second decimal
+DRAWN_GAMES = 2000  # draws used to predict; more would cost time and not change the second decimal
 AT_ONCE = 500  # combinations; with 2,000 draws an array of them takes 8 MB
 
 
@@ -118,7 +118,7 @@ def predictions(posterior: Posterior) -> pl.DataFrame:
     for part, starts in blocks(posterior.rows):
         chances, games, cells = posterior.chances(part, DRAWN_GAMES), part["games"].to_numpy(), tally(part)
         totals = cells["games"].to_numpy()
-        # `reduceat` adds up the rows from each start to the next: those of one combination.
+        # `reduceat` sums the rows from each start to the next: one combination.
         rates = np.add.reduceat(replicate(random, games, chances, rho), starts, axis=1) / totals
         lo, hi = np.quantile(rates, TAILS, axis=0)
         mean = np.add.reduceat(chances.mean(axis=0) * games, starts) / totals
@@ -145,13 +145,13 @@ def replicate(random: np.random.Generator, games: Counted, chances: Array, rho: 
 
 
 def _beta(chances: Array, rho: Array) -> tuple[Array, Array]:
-    """(a, b) of the Beta distribution of a combination's chance, bounded away from 0, where it is not defined."""
+    """(a, b) of the Beta distribution of a combination's chance, bounded away from 0, where it is undefined."""
     p, strength = np.clip(chances, 1e-9, 1 - 1e-9), (1 - rho) / np.maximum(rho, 1e-9)
     return p * strength, (1 - p) * strength
 
 
 def tidy_draws(posterior: Posterior) -> pl.DataFrame:
-    """Every draw: chain, draw, parameter, model (of a shift: its level), value."""
+    """Every draw: chain, draw, parameter, model (for a shift, its level), value."""
     frames = []
     for name, models in posterior.names.items():
         draws = posterior.draws.get(name)
@@ -168,7 +168,7 @@ def tidy_draws(posterior: Posterior) -> pl.DataFrame:
 
 def labelled(frames: Mapping[str, pl.DataFrame], several: bool) -> pl.DataFrame:
     """The frames of conditions as one, with the column condition in front; columns that a frame lacks are null in its
-    rows. several: without it, the only one as it is.
+    rows. several: if False, the only frame unchanged.
     """
     if not several:
         return next(iter(frames.values()), pl.DataFrame())
@@ -206,17 +206,17 @@ def to_json(table: pl.DataFrame, posterior: Posterior) -> dict[str, Any]:
 
 
 SURE = 0.95
-_NAMED = 5  # of those in the running
+_NAMED = 5  # the most names given of those in the running
 
 
 def chances_of_first(draws: Array) -> Array:
-    """The chance of each to be highest, shared among equals: shape (names,). draws: shape (draws, names)."""
+    """Each one's chance of being highest, shared among equals: shape (names,). draws: shape (draws, names)."""
     top = draws == draws.max(axis=1, keepdims=True)
     return np.asarray((top / top.sum(axis=1, keepdims=True)).mean(axis=0))
 
 
 def settled(chances: Array) -> int | None:
-    """The place of the one that may be named as the best, None while there is none."""
+    """The index of the one that may be called the best, None if there is none."""
     place = int(chances.argmax())
     return place if chances[place] >= SURE else None
 
@@ -233,7 +233,7 @@ def in_the_running(names: Sequence[str], chances: Array) -> str:
 
 
 def percent(chance: float) -> str:
-    """A probability in words; nothing that was drawn is certain."""
+    """A probability in words; never certain, since it comes from draws."""
     if chance > 0.99:
         return "more than 99%"
     return f"{chance:.0%}" if chance >= 0.01 else "less than 1%"
@@ -248,13 +248,13 @@ MISFIT = 0.05  # posterior p below which a report warns
 class Goodness:
     """How well one fit matches its counts.
 
-    chi2: Pearson's X² of the combinations, with the variance that the fitted model gives them, mean over the posterior;
-    chi2_replicated: the same of data that the model makes; p: the posterior predictive p-value, the share of draws in
-    which replicated data fit no better (near 0: the model misses something). dispersion: chi2 / chi2_replicated, 1 for
-    a model that fits. inside: share of combinations inside their 95% interval. elpd, elpd_se: the expected log
-    probability of a combination that was left out, by PSIS-LOO, and its standard error; unsure: how many have a Pareto
-    k above 0.7, so that only refitting without them would tell. combinations, games: counted. separated: sentences
-    about models that won or lost every game of a role, whose score is held by the prior alone.
+    chi2: Pearson's X² of the combinations, with the fitted model's variance, averaged over the posterior;
+    chi2_replicated: the same for data simulated from the model; p: the posterior predictive p-value, the share of draws
+    in which replicated data fit no better (near 0: the model misses something). dispersion: chi2 / chi2_replicated, 1
+    for a model that fits. inside: share of combinations inside their 95% interval. elpd, elpd_se: the expected log
+    probability of left-out combinations, by PSIS-LOO, and its standard error; unsure: how many have a Pareto k above
+    0.7, which would need a refit without them. combinations, games: their numbers. separated: sentences about models
+    that won or lost every game in a role, whose score only the prior keeps finite.
     """
 
     chi2: float
@@ -283,7 +283,7 @@ class Goodness:
 
 
 def goodness(posterior: Posterior) -> Goodness:
-    """How well a fit matches the counts it was made of."""
+    """How well a fit matches the counts it was made from."""
     random = np.random.default_rng(posterior.settings.seed)
     rho = posterior.rho(FEW_DRAWS)
     seen, replicated = np.zeros(len(rho)), np.zeros(len(rho))
@@ -340,10 +340,9 @@ def log_probability(wins: Array, games: Array, chances: Array, rho: Array) -> Ar
 
 
 def separated(cells: pl.DataFrame, offset: bool) -> tuple[str, ...]:
-    """A sentence for the models whose side won every game that they played in one role, and one for those who lost.
-
-    offset: whether voters have one, which such games leave open. Without it they say nothing of voters: v only
-    turns a gap that other games measure, too.
+    """A sentence for models whose side won every game that they played in one role, and one for those that lost every
+    game. offset: whether voters have one, which such games leave undetermined; without it, nothing is said about
+    voters, whose v only scales gaps that other games measure, too.
     """
     said = []
     for role in PLAYERS if offset else PLAYERS[:2]:
@@ -398,8 +397,8 @@ def against_each_other(posteriors: Mapping[str, Posterior]) -> pl.DataFrame:
     """The differences of m, d and v between every two conditions in which the same models hold a parameter's role:
     columns of DIFFERENCES, one minus other, posterior mean and central 95% interval of independent draws.
 
-    Every fit has its own zero and unit (mean m is 0, mean v is 1), so a difference says how a model's place among these
-    models changes; whether all of them change together is for the win rates to say.
+    Every fit has its own zero and unit (mean m is 0, mean v is 1), so a difference shows how a model's place among
+    these models changes; only win rates show whether all of them change together.
     """
     rows = []
     for (one, first), (other, second) in combinations(posteriors.items(), 2):
@@ -418,8 +417,8 @@ def against_each_other(posteriors: Mapping[str, Posterior]) -> pl.DataFrame:
 
 
 def _mixed(draws: Array) -> Array:
-    """The draws in random order. Two samples with one seed run in parallel; paired in order, their differences would be
-    too small.
+    """The draws in random order. Two samples with one seed move in parallel; paired in order, their differences would
+    vary too little.
     """
     return draws[np.random.default_rng(0).permutation(len(draws))]
 

@@ -126,7 +126,7 @@ def _of(condition: str) -> str:
 
 
 def told(fits: Sequence[ConditionFit]) -> list[str]:
-    """How much uncertainty each fit leaves about its parameters, a sentence for each."""
+    """A sentence for each fit on the uncertainty left about its parameters."""
     return _of_each(fits, lambda part: [left_sentence(part.posterior)])
 
 
@@ -136,7 +136,7 @@ def goodness_sentences(fits: Sequence[ConditionFit]) -> list[str]:
 
 
 def _of_each(fits: Sequence[ConditionFit], say: Callable[[ConditionFit], Iterable[str]]) -> list[str]:
-    """Sentences on each fit, with its condition where there are several."""
+    """Sentences on each fit, with its condition if there are several."""
     return [f"{stated(part.condition)}: {one}" if len(fits) > 1 else one for part in fits for one in say(part) if one]
 
 
@@ -152,11 +152,11 @@ _LEADS = {
 }
 _ROLES = {"m": f"the {DECEIVER}", "d": f"the {DISCLOSER}", "v": f"the {VOTER}"}
 _DOUBT = " (by a model that does not fit these games, whose intervals are too narrow)"
-_MOST = 20  # times the games; beyond that no number is told
+_MOST = 20  # beyond so many times the games, no number is given
 
 
 def findings(fits: Sequence[ConditionFit]) -> tuple[str, str, str]:
-    """The model with the highest m, d and v of each condition if it is the highest in 95% of the posterior's draws;
+    """The model with the highest m, d and v of each condition if it is the highest in 95% of the posterior draws;
     otherwise those still in the running.
     """
     m, d, v = (_sentence(name, fits) for name in _LEADS)
@@ -206,7 +206,7 @@ def _games(posterior: Posterior, draws: Array) -> str:
     means = draws.mean(axis=0)
 
     def independent(games: Array) -> float:
-        """How many independent games tell as much."""
+        """How many independent games would be as informative."""
         return float((games / (1 + np.maximum(games - 1, 0) * rho)).sum())
 
     def chance(times: float) -> float:

@@ -29,8 +29,8 @@ DESIGN = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WinTable:
-    """wins and games: shape (models, backgrounds), wins those of the compared role's side: the mafia's to deceive, the
-    town's to detect and to disclose. games is 0 where nothing was played.
+    """wins and games: shape (models, backgrounds), wins for the side of the compared role: the mafia for deceive, the
+    town for detect and disclose. games is 0 where nothing was played.
     """
 
     capability: str
@@ -58,7 +58,7 @@ class WinTable:
 
 
 def table(cells: pl.DataFrame, capability: str) -> WinTable:
-    """The cells of one capability: those with one model in both roles of the background.
+    """The cells of one capability that have one model in both background roles.
 
     cells: counts as in `liescope.benchmark.capability.counts.Counts`.
     """
@@ -102,7 +102,7 @@ def complete(found: WinTable) -> tuple[WinTable, str]:
 TAILS = (0.025, 0.975)
 DRAWS = 4000
 SEED = 1
-LEAST = 0.1  # of the variance of a simulated sample: what remains at least when chance is taken off
+LEAST = 0.1  # at least this share of a simulated sample's variance remains after subtracting chance
 RATES = schema("text capability background model", "count wins games", "number rate sd lo hi")
 SCORES = schema(
     "text capability model",
@@ -149,10 +149,10 @@ def score(cells: pl.DataFrame) -> BackgroundScores:
     the background are used. As in the paper, every scored model has met every background; what is left out for that is
     named (`liescope.benchmark.capability.z_scores.complete`).
 
-    z: a model's win rate less the mean over models, by their sample standard deviation, averaged over backgrounds.
-    z_sd: the uncertainty of the model's own win rates; as in the published figures, mean and deviation over models are
-    taken as known. z_lo to z_hi takes nothing as known (`free_interval`). score and its uncertainties: exp z,
-    z_sd exp z, exp z_lo, exp z_hi. games: of the model.
+    z: a model's win rate minus the mean over models, divided by their sample standard deviation, averaged over
+    backgrounds. z_sd: the uncertainty of the model's own win rates; as in the published figures, mean and deviation
+    over models are treated as known. z_lo to z_hi treats nothing as known (`free_interval`). score and its
+    uncertainties: exp z, z_sd exp z, exp z_lo, exp z_hi. games: of the model.
     """
     frames, notes, missing = [pl.DataFrame(schema=SCORES)], [], {}
     for capability in DESIGN:
@@ -198,7 +198,7 @@ def _scores(found: WinTable) -> pl.DataFrame:
 
 def standardised(rate: Array, rate_sd: Array) -> tuple[Array, Array]:
     """(z, its standard deviation) of each model from rates of shape (models, backgrounds), Eq. 13 and 14; mean and
-    deviation over models are taken as known.
+    deviation over models are treated as known.
     """
     sigma = rate.std(axis=0, ddof=1)
     z = ((rate - rate.mean(axis=0)) / sigma).mean(axis=1)
@@ -206,12 +206,12 @@ def standardised(rate: Array, rate_sd: Array) -> tuple[Array, Array]:
 
 
 def free_interval(found: WinTable, draws: int = DRAWS, seed: int = SEED) -> tuple[Array, Array]:
-    """Ends of 95% intervals of the z-scores that endless games would give, each of shape (models,).
+    """Ends of 95% intervals for the z-scores that infinitely many games would give, each of shape (models,).
 
-    Win rates are drawn from their Beta posteriors (Eq. 10), and mean and deviation over models are computed anew for
-    each draw. Chance spreads drawn rates twice, in the games and in the draw; without correction every simulated z
-    would be too near to 0. So twice the mean variance of a rate is taken off the variance over models, of which at
-    least a tenth remains, and no z exceeds what so many models can have, (models - 1) / sqrt(models).
+    Win rates are drawn from their Beta posteriors (Eq. 10), and mean and deviation over models are recomputed for each
+    draw. Chance spreads drawn rates twice, in the games and in the draw; uncorrected, every simulated z would be too
+    near 0. So twice the mean variance of a rate is subtracted from the variance over models, of which at least a tenth
+    remains, and no z exceeds the largest possible for so many models, (models - 1) / sqrt(models).
     """
     random = np.random.default_rng(seed)
     models = len(found.models)
@@ -230,7 +230,7 @@ def _telling(found: WinTable) -> tuple[WinTable, list[str]]:
     """The table without backgrounds in which all models have the same win rate, and a sentence for each of those."""
     notes = []
     for name, spread in zip(found.backgrounds, np.ptp(found.rate, axis=0), strict=True):
-        if not spread:  # there is nothing to divide by
+        if not spread:  # no spread to divide by
             found = found.without(1, found.backgrounds.index(name))
             notes.append(
                 f"To {found.capability}, the background {name} is left out, as every model has the same win rate."

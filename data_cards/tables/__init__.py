@@ -117,8 +117,8 @@ _HUB_TYPES = {TEXT: "string", BOOLEAN: "bool", INTEGER: "int64", NUMBER: "float6
 
 @cache
 def arrow_schema(table: str) -> pa.Schema:
-    """The Arrow schema of a table's Parquet files, with its `datasets.Features`, so that whoever opens a file with
-    `datasets` has classes by name. A column of classes holds their numbers there, as `datasets.ClassLabel` does.
+    """The Arrow schema of a table's Parquet files, with its `datasets.Features`, so that classes have names when a file
+    is opened with `datasets`. A column of classes holds numbers there, like `datasets.ClassLabel`.
     """
     import pyarrow as pa
 
@@ -145,7 +145,7 @@ def _feature(field: CorpusColumn) -> dict[str, Any]:
 
 @cache
 def polars_schema(table: str) -> pl.Schema:
-    """The schema of a table's frames, `split` included; of a column of classes, booleans or texts."""
+    """The schema of a table's frames, `split` included; columns of classes are booleans or texts."""
     import polars as pl
 
     types = {TEXT: pl.String(), BOOLEAN: pl.Boolean(), INTEGER: pl.Int64(), NUMBER: pl.Float64()}
@@ -173,8 +173,8 @@ def scanned(table: str, files: Sequence[Path]) -> pl.LazyFrame:
 
 
 def columns_markdown(table: str, unit: str = GAME) -> str:
-    """A Markdown table of a table's columns: name, type, meaning, without those that only games use where a record is
-    called otherwise. The fields of records follow their column.
+    """A Markdown table of a table's columns: name, type, meaning, without columns for games only, if records are called
+    something else. The fields of records follow their column.
     """
     head = "| column | type | meaning |\n|---|---|---|\n"
     return head + "".join(_lines(TABLES[table].fields, unit))

@@ -27,8 +27,8 @@ _TYPES = {str: TEXT, bool: BOOLEAN, int: INTEGER, float: NUMBER}
 class Meaning:
     """The annotation of a field. meaning: one sentence; null: when the value is null; reason: the column that says why
     it is null; classes: the names of its classes, for columns that serve as labels (of a boolean: false, true);
-    elsewhere: the sentence, and when the value is null, where there is no game, with {unit} for what a record is
-    called: "" if it is the same, None for a column that only games use.
+    elsewhere: the sentence, and when the value is null, for records that are not games, with {unit} for what they are
+    called; "" if it is the same, None for a column that only games use.
     """
 
     meaning: str
@@ -61,7 +61,7 @@ class CorpusColumn:
         return f"list of {self.type}" if self.repeated else self.type
 
     def stored(self, values: Iterable[Any]) -> list[Any]:
-        """Values as Parquet files hold them: of a class its number. Raises KeyError for a class that there is not."""
+        """Values as stored in Parquet files, classes as numbers. Raises KeyError for an unknown class."""
         if not self.classes:
             return list(values)
         numbers: dict[Any, int | None] = {name: at for at, name in enumerate(self.classes)}
@@ -76,7 +76,7 @@ class CorpusColumn:
         return f"{self.meaning}; null {self.null}" if self.null else self.meaning
 
     def words_for(self, unit: str) -> str:
-        """The words where a record is called so, as by `record_unit`; "" for a column that only games use."""
+        """The words for records called so (see `record_unit`); "" for a column that only games use."""
         if unit == GAME or self.elsewhere == "":
             return self.words
         if self.elsewhere is None:
@@ -88,7 +88,7 @@ class CorpusColumn:
 @dataclass(frozen=True, slots=True)
 class CorpusTable:
     """A table of the corpus: a config of the dataset. row: the class of its rows; meaning: what a row is; elsewhere:
-    what it is where there is no game, as in `Meaning`.
+    the same for records that are not games, as in `Meaning`.
     """
 
     name: str
@@ -108,7 +108,7 @@ class CorpusTable:
         return tuple(column.name for column in self.fields)
 
     def meaning_for(self, unit: str) -> str:
-        """What a row is where a record is called so, as by `record_unit`."""
+        """What a row is, for records called so (see `record_unit`)."""
         return self.elsewhere.format(unit=unit) if self.elsewhere and unit != GAME else self.meaning
 
 

@@ -1,5 +1,5 @@
-"""The tables of games, with their seats, and of events, which together hold everything that a record does; and of
-what was done: votes, night acts, bids for the floor, lessons, requests to players.
+"""The tables of games, with their seats, and of events, which together hold a whole record; and of what was done:
+votes, night acts, bids for the floor, lessons, requests to players.
 """
 
 from __future__ import annotations
@@ -338,7 +338,7 @@ class GameRow:
 
 @dataclass(frozen=True, slots=True)
 class EventRow:
-    """One event of a game. The rows of a game, with its row in `games`, are its whole record."""
+    """One event of a game. Together with the game's row in `games`, its events are the whole record."""
 
     game_id: Annotated[str, GAME_ID]
     index: Annotated[
