@@ -24,7 +24,7 @@ class AskKind(StrEnum):
     KILL = "kill"
     INVESTIGATE = "investigate"
     PROTECT = "protect"
-    BID = "bid"  # how much a seat wants the floor; options "0" to "10"
+    BID = "bid"  # how much a seat wants to speak next; options "0" to "10"
     SPEAK = "speak"
     VOTE = "vote"
     EXPLAINED_VOTE = "explained_vote"  # a choice and, as text, the reason that everybody hears
@@ -50,9 +50,9 @@ BELIEVED = (BELIEVED_TRUE, BELIEVED_FALSE, CANNOT_KNOW)
 class EventKind(StrEnum):
     """What happened. STATEMENT, LESSON and ACT hold words in `text`; all other events are described by their fields."""
 
-    SETUP = "setup"  # everyone; data: names, composition {role: count}, and what everybody knows of the options
+    SETUP = "setup"  # everyone; data: names, composition {role: count}, and the options that everybody knows
     ROLE = "role"  # the seat itself; data: role
-    PARTNERS = "partners"  # those who know each other, data: names, and in some games seen (a card that nobody holds)
+    PARTNERS = "partners"  # those who know each other; data: names, and in some games seen (a card that nobody holds)
     LESSONS = "lessons"  # the actor, which begins with them; data: lessons [[kind, text]]
     NIGHT = "night"  # everyone; a night begins
     KILLER = "killer"  # the mafiosos; actor makes the kill decision

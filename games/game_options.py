@@ -28,13 +28,13 @@ Names = Annotated[tuple[str, ...], BeforeValidator(_names), Option(typed=str)]
 
 class GameSpec(OptionsModel, ABC):
     """How a game is set up. A field with a description is an option of `play`; an excluded one is set for each game of
-    a run, and so is no part of the plan.
+    a run, and so is not part of the plan.
 
     names: one for each player; empty uses the first of the stock names. roles: fixed roles in the order of names;
     empty deals them at random. message_limit: the longest message in characters, None for no limit. assess: after each
     statement its speaker reports on it and every other living player rates it. assess_share: the share of statements
-    that are assessed. show_suspicion: players see their own running suspicions before they vote, so that the effect
-    of measuring on play can itself be measured.
+    that are assessed. show_suspicion: players see their own running suspicions before they vote, so that the effect of
+    measuring on play can be measured too.
     """
 
     names: Names = Field(default=(), description="Player names, separated by commas.")
@@ -55,7 +55,7 @@ class GameSpec(OptionsModel, ABC):
         return self.of({**dict(self), **changed})
 
     def planned(self) -> dict[str, Any]:
-        """What a plan records: everything that is not set for each game, later options only where they are used."""
+        """What a plan records: everything that is not set for each game; later options only if used."""
         plain = self.model_dump(mode="json")
         return {name: value for name, value in plain.items() if not self._left_out(name)}
 

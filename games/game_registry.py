@@ -1,7 +1,7 @@
 """The games that can be played by name, and their parts.
 
-A game is a folder whose `__init__` holds its manifest (`liescope.games.playable.PlayableGame`). What a room must know
-of a game is looked up here by the game's name: `WORDS["werewolf"]`. Nothing falls back to another game.
+A game is a folder whose `__init__` holds its manifest (`liescope.games.playable.PlayableGame`). What a room needs to
+know about a game is looked up here by its name: `WORDS["werewolf"]`. Nothing falls back to another game.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def find_game(name: str) -> PlayableGame:
 
 
 def game_lines() -> dict[str, str]:
-    """A line about each game: who plays it."""
+    """One line about each game: who plays it."""
     lines = {}
     for name, game in GAMES.items():
         dealt = {role: count for role, count in game.spec.composition().items() if count}
@@ -74,7 +74,7 @@ def game_lines() -> dict[str, str]:
 
 
 def roles_of(which: Callable[[PlayableGame], frozenset[str]]) -> frozenset[str]:
-    """The roles of all games of which something holds, for games from elsewhere, whose manifests are not known."""
+    """The roles, of all games, for which this holds; for games from elsewhere, without a manifest."""
     return frozenset().union(*(which(game) for game in GAMES.values()))
 
 

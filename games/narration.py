@@ -1,4 +1,4 @@
-"""How games are told to whoever plays them: a family of prompts, and the words that narrations share.
+"""How games are told to their players: a family of prompts, and the words that narrations share.
 
 Mafia's narration is a seat's memory: the events that it saw, one line each, in order (Mini-Mafia paper, Appendix A.2).
 Assessments are left out, including the seat's own: asking for them must not affect later statements and votes. A

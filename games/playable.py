@@ -20,7 +20,7 @@ from liescope.games.vocabulary import Vocabulary
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """Facts for figures and tables. colours: of each role and team; tally: how a ballot that counts ends;
+    """Facts for figures and tables. colours: of each role and team; tally: how a decisive ballot ends;
     united: roles whose players know each other and attack together.
     """
 
@@ -37,16 +37,16 @@ class PlayableGame:
     the default design (`liescope.generate.runs.plan_games`); fixed: options of the spec that cannot be
     changed in this game; learner: the role that may learn from game to game, "" for none.
 
-    Public knowledge of the rules: killers: roles that are never attacked at night; protector: the role
-    whose protection saves a player who is attacked, "" for none; end_when_exiled: roles whose exile ends the game;
-    investigators: roles that learn what others are; bystanders: roles that know nothing but themselves.
+    Public knowledge of the rules: killers: roles that are never attacked at night; protector: the role that can save an
+    attacked player, "" for none; end_when_exiled: roles whose exile ends the game; investigators: roles that learn what
+    others are; bystanders: roles that know nothing but themselves.
 
-    states_claims: the rules know every truth, and write the claims of a statement, with their verdicts, to its event
-    (`data["claims"]`), so that none are looked for in its words.
+    states_claims: the rules know every truth, and write a statement's claims, with verdicts, to its event
+    (`data["claims"]`), so that its words are not searched for any.
 
     Parts: words: of roles and claims; prompts: what models are told; script: how scripted players answer; page: a
     template with the macros `rules(t)` and `role(name, t)`, for people (t: the spec); card: a sentence for the dataset
-    card; sides: colours, and how ballots end. What needs a part that a game lacks refuses the game; see
+    card; sides: colours, and how ballots end. Code that needs a part which a game lacks refuses the game; see
     `liescope.games.game_registry`.
     """
 

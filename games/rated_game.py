@@ -49,8 +49,8 @@ _NO_CLAIMS: Mapping[int, Sequence[str]] = MappingProxyType({})
 
 
 class RatedGame(Game):
-    """The rating of one recorded game by the named rater. made: by the statement's index, the claims in it, in their
-    normal form, of which their speaker is asked.
+    """The rating of one recorded game by the named rater. made: by a statement's index, its claims in normal form,
+    about which the speaker is asked.
     """
 
     name: ClassVar[str] = "judging"
@@ -137,12 +137,13 @@ class RatedGame(Game):
         self._keep({**facts, "data": {**facts["data"], "claims": claims}})
 
     def _believe(self, statement: Event, made: Sequence[str]) -> Generator[Asks, Replies, None]:
-        """Before the statement is on the record, so that nobody is reminded of what it said."""
+        """Ask before the statement is on the record, so that nobody is reminded of its words."""
         ask = self.ask(statement.actor or "", AskKind.BELIEFS, statement.phase, options=tuple(made))
         (reply,) = yield self.batch([ask])
         facts = _filled(EventKind.BELIEFS, ask, reply, "beliefs")
         about = {"about": statement.index, "day": self.day}
-        own = {"judge": self.frozen.seat(ask.seat).model}  # as all that was asked afterwards, though of the speaker
+        # marked like everything asked afterwards, though the speaker answered
+        own = {"judge": self.frozen.seat(ask.seat).model}
         self._given.append({**facts, **about, "data": {**facts["data"], **own}})
 
     def _keep(self, facts: dict[str, Any]) -> None:

@@ -22,7 +22,7 @@ _OF_A_NIGHT = ACTS | {EventKind.KILLER}
 
 def not_chosen(events: Sequence[Event], own: bool = True) -> dict[int, str]:
     """By event index, why a night act was not its actor's choice. own: whether they follow the rules of this package;
-    in other games players choose what is not marked.
+    in other games, everything unmarked was chosen by players.
 
     The rules mark the acts they draw (`data["drawn"]`). In games recorded before this mark existed, drawn acts are
     found from the events: a night without a KILLER event in a game whose kills have an actor was scripted; a victim
@@ -61,17 +61,17 @@ class Source(StrEnum):
     IMPORTED = "imported"
 
 
-_NOBODY = frozenset({"human", "unknown", PEOPLE})  # names under which sources keep persons of whom they know no more
+_NOBODY = frozenset({"human", "unknown", PEOPLE})  # names that sources give to people they know nothing about
 
 
 def player_of(model: str, source: Source) -> str:
-    """The name of a seat in tables by model: its model, or `PEOPLE`, whoever the person in it was."""
+    """The name of a seat in tables by model: its model, or `PEOPLE` for any person."""
     return PEOPLE if source is Source.HUMAN else model
 
 
 def person_of(model: str, source: Source) -> str | None:
-    """Which person held a seat, by the name that the seat has for a model; None if that tells nobody apart, and for all
-    other seats.
+    """Which person held a seat, by its model name; None if that name does not identify a person, and for all other
+    seats.
     """
     return None if source is not Source.HUMAN or model.casefold() in _NOBODY else model
 
@@ -222,7 +222,7 @@ def event_from_json(data: Mapping[str, Any]) -> Event:
     kind, phase = data["kind"], data["phase"]
     return Event(
         data["index"],
-        _KINDS.get(kind) or EventKind(kind),  # a dictionary is faster than the enumeration's own look-up
+        _KINDS.get(kind) or EventKind(kind),  # a dictionary is faster than the Enum's own lookup
         data["day"],
         _PHASES.get(phase) or Phase(phase),
         data.get("round", 0),

@@ -15,7 +15,7 @@ from liescope.games.record import GameRecord, Status
 
 MOST = 10**6  # a larger day, round or count must be an error
 _NONE = type(None)
-_COMBINATIONS = 1000  # of types that are remembered to be right
+_COMBINATIONS = 1000  # how many accepted combinations of types are remembered
 
 
 class NotARecord(ValueError):
@@ -105,7 +105,7 @@ def _by_name(check: Check) -> Check:
 
 
 def _is_number(value: Any) -> bool:
-    # True and False are whole numbers to Python
+    # for Python, True and False are integers
     return isinstance(value, int | float) and not isinstance(value, bool) and -MOST <= value <= MOST
 
 

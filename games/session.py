@@ -72,7 +72,7 @@ def fork(make: GameMaker, replies: Sequence[Replies], step: int) -> Session:
 
 
 def branch(session: Session, game_id: str, seed: int) -> None:
-    """Make the rest of a game one of its own: it gets an id, and from here on the rules draw from the seed."""
+    """Make the rest of a game a game of its own: it gets an id, and from here on the rules draw from the new seed."""
     session.game.game_id = game_id
     session.game.random.seed(seed)
     session.asks = tuple(replace(ask, game=game_id) for ask in session.asks)

@@ -18,7 +18,7 @@ from typing import Any
 
 from liescope.games.core import Ask, AskKind, Asks, Assessment, Event, EventKind, Game, Phase, Replies, Reply
 
-START, WEIGHT = 0.5, 0.7  # of suspicions (Triadic Werewolf paper, section 3, after the WOLF engine)
+START, WEIGHT = 0.5, 0.7  # smoothing of suspicions (Triadic Werewolf paper, section 3, after the WOLF engine)
 _FIELDS = tuple(field.name for field in fields(Assessment))
 
 
@@ -110,7 +110,7 @@ BIDS = tuple(str(bid) for bid in range(11))
 def discuss(game: Game, rounds: int) -> Generator[Asks, Replies, None]:
     """Rounds of discussion: in each, all living players speak once, in a fresh random order."""
     for number in range(1, rounds + 1):
-        # A sample and not a shuffle: `alive` stays in the order of seats.
+        # A sample, not a shuffle, which would reorder `alive`.
         for speaker in game.random.sample(game.alive, len(game.alive)):
             limit = game.options.message_limit
             ask = game.ask(speaker, AskKind.SPEAK, Phase.DISCUSSION, number, rounds=rounds, limit=limit)
@@ -261,7 +261,7 @@ def more_than_half(votes: Sequence[str]) -> dict[str, float]:
 
 
 def all_with_most(votes: Sequence[str], needed: int) -> dict[str, float]:
-    """The tally where all go who have the most votes, if those are as many as needed."""
+    """The tally in which all players with the most votes go, if these reach the number needed."""
     top = _most(votes)
     return dict.fromkeys(top, 1.0) if votes.count(top[0] if top else "") >= needed else {}
 

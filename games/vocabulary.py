@@ -19,7 +19,7 @@ NO_NAME_WORD = r"(?<![\w'])"
 END = r"(?!\w|'s| (?:claim|role|investigation|result|report|status|reveal|story|accusation|card)s?(?!\w))"
 
 FILL = r"(?: (?:have|had|already|also|just|personally|finally|actually|then|secretly|successfully|only|did)){0,3}"
-I_DID = rf"{NO_NAME_WORD}i(?:'ve|'d(?! have))?"  # "I'd have looked" reports no act
+I_DID = rf"{NO_NAME_WORD}i(?:'ve|'d(?! have))?"  # "I'd have looked" does not report an act
 I_HAVE = I_DID + FILL
 _NOUN = (
     r" (?!(?:\w+ly|and|but|or|of|in|on|for|to|because|since|as|with|from|if|so|then|now|here|there|today|tonight|by|at|"
@@ -68,9 +68,9 @@ _NORMAL = re.compile(r"(?P<denied>not )?(?P<kind>\w+)\((?P<subject>[^()]*)\)(?:=
 @dataclass(frozen=True, slots=True, eq=False)
 class Promise:
     """A kind of promise: words that commit their speaker to an act. kind: its name; act: the event that keeps or breaks
-    it; words: a pattern with the group target, which is left out if the words leave open whom the act is for; trigger:
-    what all such words contain; follows: the promise is to choose whom the target will choose; days: how many days
-    after the statement the act may come.
+    it; words: a pattern with the group target, absent if the words leave open whom the act is for; trigger: what all
+    such words contain; follows: the promise is to choose whom the target will choose; days: how many days after the
+    statement the act may come.
     """
 
     kind: str
@@ -92,14 +92,14 @@ class Vocabulary:
     """One game's words. In the pattern parts, each value has a group with its name, or two ("mafia", "mafia2").
 
     groups: these names. roles: the words for roles, sides: for being with a team. inverted: "the werewolf is" before a
-    subject, inverted_subject: which names may follow. nouns: what may belong to a player without saying what the player
-    is. speakers: who may be reported without a name. trigger: what every text with a claim contains; mentions: what
-    every text contains in which roles, sides or inverted match. evil: the value of those who kill at night. denials:
-    what denying a value claims, if not "not VALUE". own: the value recorded when speakers claim a value about
+    subject, inverted_subject: which names may follow. nouns: things that may belong to a player without saying what the
+    player is. speakers: who may be quoted without a name. trigger: what every text with a claim contains; mentions:
+    what every text contains in which roles, sides or inverted match. evil: the value of those who kill at night.
+    denials: what denying a value claims, if not "not VALUE". own: the value recorded when speakers claim a value about
     themselves. guilt, innocence: the values that make a claim about another player one of these kinds; promises: what
     speakers may promise. protects: whether protections are claimed. seer: the role, or else an act of looking, that a
-    speaker must claim for its findings to be an investigation's result; "" if all findings are. looked: how speakers
-    say that they have looked at a player (the group target), if a game has special words for it.
+    speaker must claim for its findings to count as an investigation's result; "" if all do. looked: how speakers say
+    that they have looked at a player (the group target), if a game has special words for it.
     """
 
     groups: tuple[str, ...]
@@ -175,14 +175,14 @@ class FoundClaim:
 
     @classmethod
     def of(cls, normal: str) -> FoundClaim:
-        """The claim in its normal form, without a place in a text. Raises ValueError for what is none."""
+        """The claim in its normal form, without a place in a text. Raises ValueError for anything else."""
         found = _NORMAL.fullmatch(normal)
         if found is None:
             raise ValueError(f"{normal!r} is no claim")
         return cls(found["kind"], found["subject"], found["object"] or "", bool(found["denied"]), 0, 0)
 
     def sentence(self, speaker: str) -> str:
-        """The claim as a sentence that nobody says. speaker: who made it."""
+        """The claim as a sentence in the third person. speaker: who made it."""
         no = "not " if self.denied else ""
         if self.kind == "protection":
             return f"{speaker} {'did not protect' if self.denied else 'protected'} {self.subject}."

@@ -1,6 +1,6 @@
-"""What is left of a game when one of its players withdraws their words: who did what, and nothing that they wrote.
+"""What is left of a game when a player withdraws their words: who did what, but nothing that they wrote.
 
-Roles, votes and other choices, numbers of forms, and what others said stay, also where others repeat the words.
+Roles, votes and other choices, numbers in forms, and what others said stay, even if it repeats the words.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from liescope.games.record import GameRecord
 WITHDRAWN = "[withdrawn]"
 """Stands where a text was that its author withdrew."""
 
-NAME = "withdrawn-"  # how the names begin under which people stand who withdrew
+NAME = "withdrawn-"  # the beginning of the names given to people who withdrew
 _SPOKEN = frozenset({EventKind.STATEMENT, EventKind.LESSON, EventKind.ACT})
-_WORDS = frozenset({"private", "notes", "claims", "cut"})  # of event data: words of the speaker, or made of them
+# fields of event data that hold the speaker's words, or derive from them
+_WORDS = frozenset({"private", "notes", "claims", "cut"})
 
 
 def withdrawn_from(record: GameRecord) -> Mapping[str, int]:
@@ -29,7 +30,7 @@ def withdrawn_from(record: GameRecord) -> Mapping[str, int]:
 
 
 def check_words(record: GameRecord) -> None:
-    """Raises UsageError for a game that cannot be made again, because words are missing."""
+    """Raises UsageError for a game that cannot be replayed because words are missing."""
     if gone := withdrawn_from(record):
         raise UsageError(
             f"game {plain(record.game_id)} cannot be replayed or continued: who played {plain(', '.join(gone))} "

@@ -21,18 +21,18 @@ from liescope.games.script.persona import SURE, Skills, favourite, pick, weights
 
 POINTED = 0.3  # for being accused at all, whatever the strength
 REPORTED = 0.2  # if the accuser reports an investigation
-WRONGED = 0.2  # for an accuser, as seen by an accused who knows better
+WRONGED = 0.2  # for accusing one who knows better
 TURNED = 0.5  # for a role claim that differs from an earlier one
 ECHOED = 0.2  # for claiming a detective's role that someone claimed before
 QUIET = -0.4  # the strength of a silence
-LIKELY = 0.8  # that a player votes for the one it last spoke against
+LIKELY = 0.8  # how likely a player votes for the one it last spoke against
 
 
-# `seen` is compared by identity, and one object stands for one log.
+# The cache compares `seen` by identity: one object stands for one log.
 @lru_cache(maxsize=64)
 def suspicion(seen: PublicKnowledge, observer: str | None, sure: bool) -> Mapping[str, float]:
-    """How suspect each player is, to `observer` or (None) to a bystander without secrets. sure: it is the
-    only detective, so that anyone else who claims to be one is lying.
+    """How suspect each player is, to `observer` or (None) to a bystander without secrets. sure: the observer is the
+    only detective, so anyone else who claims to be one is lying.
 
     Only an observer on the town's side reasons from its own innocence.
     """

@@ -111,7 +111,7 @@ _FRAMED = frozenset(
 )
 WORDS = Phrasebook(_MOVES, _PARTS, _FRAMED, _FRAMED | {"vote_promise", "report_investigation/guilty"})
 
-# What a move is when a mafioso makes it: it always knows better than it says.
+# The deception that a move is when a mafioso makes it, who always knows better.
 _LIES: dict[str, dict[Kind, float]] = {
     "report_investigation": {Kind.FABRICATION: 1},
     "claim_detective": {Kind.STRATEGIC_DECEPTION: 1},
@@ -126,7 +126,7 @@ _LIES: dict[str, dict[Kind, float]] = {
     "appeal": {Kind.PERSUASIVE_MANIPULATION: 1},
     "small_talk": {Kind.OMISSION: 6, Kind.NONE: 4},
 }
-# What it can be when the town's side makes it, and how often; otherwise it is meant honestly.
+# What it can be when the town's side makes it, and how often; else it is meant honestly.
 _BLUFFS: dict[str, tuple[Kind, float]] = {
     "claim_detective": (Kind.STRATEGIC_DECEPTION, 1.0),
     "agree": (Kind.SYCOPHANCY, 0.12),
@@ -179,7 +179,7 @@ def _detective(seen: Knowledge, skills: Skills, last: bool, random: Random, lean
     told = any(said.reading.report for said in seen.mine)
     if culprits:
         suspect = culprits[-1]
-        openly = 1.0 if seen.exposed else 0.0  # a secret that the mafia knows protects no one
+        openly = 1.0 if seen.exposed else 0.0  # hiding protects nobody once the mafia knows
         tells = chance((2.2 if last else 0.8) + 1.2 * skills.d + openly)
     else:
         suspect = favourite(believe(seen), seen.others(), skills.v, leaning)

@@ -1,6 +1,6 @@
 """How scripted players of one-night werewolf think and talk: whom they suspect, what they say, rate and name.
 
-What others say is read in two ways: for its firmness, as in every game, and for its claims, as labels are made.
+What others say is read in two ways: for its firmness, as in every game, and for its claims, as for labels.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ WORDS = Phrasebook(_MOVES, _PARTS, _ABOUT_SOMEBODY, _ABOUT_SOMEBODY | {"vote_pro
 
 POINTED = 0.3  # for being accused at all
 REPORTED = 1.2  # for being reported as a werewolf by a seer
-CLEARED = 0.5  # subtracted, for being reported as not one
+CLEARED = 0.5  # subtracted, for being reported as no werewolf
 RIVAL = 2.0  # for claiming a role whose only card the observer holds
 
 
@@ -99,7 +99,7 @@ def believe(seen: Knowledge) -> dict[str, float]:
     for said in seen.public.said:
         if only_seer and said.actor != seen.me and claims_seer(seen, said):
             scores[said.actor] += RIVAL
-    others = [name for name in seen.public.names if name != seen.me]  # also those who were exiled
+    others = [name for name in seen.public.names if name != seen.me]  # exiled players included
     for name in others:
         if seen.evil:
             scores[name] = SURE if name in seen.partners else -SURE
@@ -108,7 +108,7 @@ def believe(seen: Knowledge) -> dict[str, float]:
     return {name: scores[name] for name in others}
 
 
-# What a move is when a werewolf makes it, which always knows better than it says.
+# The deception that a move is when a werewolf makes it, which always knows better.
 _LIES: dict[str, Kind] = {
     "report/guilty": Kind.FABRICATION,
     "report/clean": Kind.FABRICATION,
@@ -157,7 +157,7 @@ def intend(seen: Knowledge, skills: Skills, ask: Ask, random: Random, leaning: L
 
 
 def _suspect(seen: Knowledge, skills: Skills, leaning: Leaning) -> str:
-    """The player this seat speaks and votes against: werewolves join the others, against anyone but a partner."""
+    """The player this seat speaks and votes against: werewolves join the others against anyone but a partner."""
     options = seen.prey()
     beliefs = public_suspicion(seen) if seen.evil else believe(seen)
     known = [name for name in options if beliefs[name] >= SURE]
@@ -165,7 +165,7 @@ def _suspect(seen: Knowledge, skills: Skills, leaning: Leaning) -> str:
 
 
 def vote(seen: Knowledge, skills: Skills, ask: Ask, _: Random, leaning: Leaning) -> str:
-    """Against the one it speaks against."""
+    """A vote for the one it speaks against."""
     choice = _suspect(seen, skills, leaning)
     return choice if choice in ask.options else ask.options[0]
 
@@ -181,7 +181,7 @@ def rate(seen: Knowledge, said: Heard, skills: Skills, random: Random) -> Assess
 
 
 def name_roles(seen: Knowledge, options: tuple[str, ...], _: Skills, random: Random) -> dict[str, tuple[str, ...]]:
-    """The cards it saw, then whoever claims to be the seer, and the most suspect as werewolves."""
+    """Roles by name: the cards it saw, then whoever claims to be the seer, and the most suspect as werewolves."""
     deal = Dealing(seen.public.counts, seen.role, options)
     for name, role in (*dict.fromkeys(seen.partners, WEREWOLF).items(), *seen.results.items()):
         deal.give(role, [name])

@@ -66,7 +66,7 @@ OPENERS, REASONS, REMARKS, CLOSERS = (FRAGMENTS[slot] for slot in ("openers", "r
 
 JOINS = (" and ", "; ", ": ", ", and ", ". ")  # between two cores
 ROOM = 200  # characters that a statement aims to keep within
-PLAIN = 0.6  # how often a place not needed for firmness stays empty
+PLAIN = 0.6  # how often a slot not needed for firmness stays empty
 
 _SYMBOL = re.compile(r"<(\w+)>")
 _BEGINS = re.compile(r"\. [a-z]")
@@ -194,7 +194,7 @@ def _fill(text: str, who: Mapping[str, str]) -> str:
 
 @lru_cache(maxsize=4096)
 def _pieces(template: str) -> tuple[str, ...]:
-    """Words and symbols in turn: even places are words, odd ones names of symbols."""
+    """Words and symbols in turn: words at even indices, names of symbols at odd ones."""
     return tuple(_SYMBOL.split(template))
 
 

@@ -44,7 +44,7 @@ _VILLAGER = re.compile(
     r"\bi(?: a|')m (?:not the mafioso|innocent|with the town|town)\b|\bmy role is (?:a )?(?:plain )?villager\b|"
     r"\bas a (?:\w+ )?villager\b|\bvillager here\b"
 )
-_HARMLESS = re.compile("villager|innocent|town|not the mafioso")  # what _VILLAGER cannot do without
+_HARMLESS = re.compile("villager|innocent|town|not the mafioso")  # every match of _VILLAGER contains this
 _LOOKED = re.compile(r"\bi (?:have |did )?(?:investigated?|checked|looked into)\b|\bmy (?:investigation|check)\b")
 _PRONOUN = re.compile(r"\b(?:they|them|their|he|him|his|she|her|the story)(?:'re|'s)?\b")
 _NOT = r"(?:not|isn't|aren't|wasn't|never|no|can't be|cannot be|nothing)"
@@ -172,7 +172,7 @@ def _clause(clause: str, names: tuple[str, ...], last: str) -> _Clause:
     return _Clause(_tone(clause), tuple(weighed), last)
 
 
-_cached = lru_cache(maxsize=8192)(_clause)  # scripted players often repeat a clause
+_cached = lru_cache(maxsize=8192)(_clause)  # cached: scripted players often repeat a clause
 
 
 def _weigh(before: str, after: str) -> float | None:

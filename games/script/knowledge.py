@@ -1,7 +1,7 @@
 """What a seat knows: what is public, which all seats share, and the seat's own secrets.
 
-Both are gathered on from what was known before the latest events. Nothing depends on what is kept: it is used only for
-a log that begins with exactly the same events.
+Both are built up from what was known before the latest events. The cache never changes a result: it is used only for a
+log that begins with exactly the same events.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from liescope.games.script.persona import ClaimFinder
 
 K = TypeVar("K")
 
-_KEPT = 64  # the seats, or the games, whose last log is kept
+_KEPT = 64  # so many seats, or games, whose last log is kept
 _SECRET = frozenset(
     {EventKind.ROLE, EventKind.PARTNERS, EventKind.INVESTIGATION, EventKind.PROPOSAL, EventKind.DISCOVERY}
 )
@@ -84,7 +84,7 @@ class PublicKnowledge:
 
 @dataclass(frozen=True, slots=True)
 class _Secrets:
-    """The secrets of a seat, and the public events that it saw. night: that of the proposals."""
+    """The secrets of a seat, and the public events that it saw. night: when the proposals were made."""
 
     me: str
     role: str = ""
@@ -99,8 +99,8 @@ class _Secrets:
 @dataclass(frozen=True, slots=True, eq=False)
 class Knowledge:
     """The game as one seat knows it. killer: the role of those who kill; partners: who hold it too; results: what the
-    seat's own investigations showed; exposed: with whom it has found each other out; proposals: victims proposed in the
-    latest night with any, by proposer; find_claims: how it reads claims.
+    seat's own investigations showed; exposed: players who know this seat's role, as it knows theirs; proposals: victims
+    proposed in the latest night with any, by proposer; find_claims: how it reads claims.
     """
 
     public: PublicKnowledge
@@ -125,7 +125,7 @@ class Knowledge:
         return [name for name in self.public.alive if name != self.me]
 
     def prey(self) -> list[str]:
-        """The others without partners, or all where there is nobody else."""
+        """The others without partners, or everybody if nobody else is left."""
         return [name for name in self.others() if name not in self.partners] or self.others()
 
     def culprits(self) -> list[str]:
@@ -145,7 +145,7 @@ Hear = Callable[[Event, MessageContent, tuple[str, ...]], Heard]
 
 
 def hear_plainly(event: Event, reading: MessageContent, _names: tuple[str, ...]) -> Heard:
-    """A statement as heard where nothing but the reading counts."""
+    """A statement as heard in games where only the general reading counts."""
     return Heard(event.actor or "", event.day, event.phase, event.index, event.text, reading, reading.role)
 
 
@@ -166,7 +166,7 @@ class Follower:
         return Knowledge(public, self._killer, me, *secrets, find_claims)
 
     def _gather(self, known: PublicKnowledge, events: Sequence[Event]) -> PublicKnowledge:
-        """Public knowledge after some more events."""
+        """Public knowledge after further events."""
         public = replace(
             known,
             alive=[*known.alive],
@@ -210,7 +210,7 @@ _LEAVING = frozenset({EventKind.DEATH, EventKind.ARREST, EventKind.EXILE})
 
 
 def _learn(known: _Secrets, events: Sequence[Event]) -> _Secrets:
-    """The seat's secrets after some more events."""
+    """The seat's secrets after further events."""
     public = tuple(event for event in events if event.audience is None)
     own = replace(known, public=(*known.public, *public)) if public else known
     for event in events:
@@ -242,8 +242,8 @@ class Following(Generic[K]):
         self._last: OrderedDict[tuple[str, str], tuple[tuple[Event, ...], K]] = OrderedDict()
 
     def after(self, game: str, whose: str, log: tuple[Event, ...]) -> K:
-        """The state after a log of this game. whose: the seat that saw it, or whatever else tells logs of one game
-        apart.
+        """The state after a log of this game. whose: the seat that saw it, or whatever else distinguishes logs of one
+        game.
         """
         known = self._last.pop((game, whose), None)
         if known is not None and log[: len(known[0])] == known[0]:

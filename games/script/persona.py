@@ -21,7 +21,7 @@ from liescope.common.settings import OptionsModel, read_query
 from liescope.games.core import Ask, Event, Reply
 from liescope.games.vocabulary import FoundClaim
 
-MOST = 100  # no skill is further from 0
+MOST = 100  # largest size of a skill
 
 
 class Skills(OptionsModel):
@@ -94,7 +94,9 @@ SURE = 9.0  # the belief in what the seat knows from the rules or from its night
 
 
 def draws(model: str, *place: object) -> Random:
-    """The draws of the player with this name at a place: the game's id, the step or turn, the seat, what is drawn."""
+    """A random generator for the player with this name at a place: the game's id, the step or turn, the seat, what is
+    drawn.
+    """
     key = "\0".join(map(str, (*place, model)))
     return Random(int.from_bytes(blake2b(key.encode(), digest_size=8).digest()))
 
@@ -107,7 +109,7 @@ def chance(score: float) -> float:
 def weights(scores: Mapping[str, float], options: Sequence[str], sensitivity: float) -> list[float]:
     """Probabilities of the options, proportional to exp(sensitivity · score)."""
     values = [sensitivity * scores.get(name, 0.0) for name in options]
-    top = max(values)  # taken off before the exponential, which would overflow
+    top = max(values)  # subtracted first, because the exponential would overflow
     grown = [math.exp(value - top) for value in values]
     total = math.fsum(grown)
     return [value / total for value in grown]
@@ -144,7 +146,7 @@ def pick(scores: Mapping[str, float], options: Sequence[str], sensitivity: float
 
 
 def templates(text: str) -> dict[str, tuple[str, ...]]:
-    """Templates by name, from lines "name: template | template"; lines that begin with spaces go on."""
+    """Templates by name, from lines "name: template | template"; indented lines continue the one before."""
     entries = text.strip().replace("\n  ", " ").splitlines()
     named = (entry.partition(":") for entry in entries)
     return {name: tuple(each.strip() for each in rest.split("|")) for name, _, rest in named}

@@ -1,6 +1,6 @@
 """The scripted player of any game: it answers from nothing but its seat's view and its planted skills.
 
-What differs from game to game is a `Mind`: the moves it considers, its words, how it suspects, votes and acts.
+What differs between games is a `Mind`: the moves it considers, its words, how it suspects, votes and acts.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _NOTHING = Reply(problem="what the ask is about is not in the view")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mind:
-    """How scripted players of one game think. follower: of its games; words: what it can say; place: of the draws for
-    an ask, given who spoke if it is about a statement; leaning: the place of the draws that a seat keeps; intend: what
-    to say; vote: for whom; rate: another's statement; name_roles: at the end; acts: other choices, by kind of ask;
-    explain: the reason for a vote, in games that ask for it; reflect: on a game that has ended.
+    """How scripted players of one game think. follower: for its games; words: what it can say; place: of the draws for
+    an ask (given the speaker, if it is about a statement); leaning: the place of the draws that a seat keeps all day;
+    intend: what to say; vote: for whom; rate: another's statement; name_roles: at the end; acts: other choices, by kind
+    of ask; explain: the reason for a vote, in games that ask for it; reflect: on a game that has ended.
     """
 
     follower: Follower
@@ -76,7 +76,7 @@ class Mind:
         return draws(who.name, *self.place(ask, about))
 
     def _said(self, who: Persona, ask: Ask, seen: Knowledge, view: Sequence[Event]) -> _Spoken:
-        """The player's words at this place of a game, now or earlier, however long."""
+        """The player's words at this place of a game, now or earlier, without a limit of length."""
         return _speak(self, who, replace(ask, rounds=seen.public.rounds, limit=None), Log(ask.game, tuple(view)))
 
     def _report(
@@ -124,7 +124,7 @@ def _speak(mind: Mind, who: Persona, ask: Ask, log: Log) -> _Spoken:
     return _Spoken(intent, compose(intent.moves, intent.names, intent.strength, random, mind.words), choice)
 
 
-# What speakers mistake each kind of deception for, in themselves and in others.
+# The kinds that speakers confuse each kind of deception with, in themselves and in others.
 NEAR: dict[Kind, tuple[Kind, ...]] = {
     Kind.NONE: (Kind.OMISSION, Kind.DISTORTION),
     Kind.OMISSION: (Kind.NONE, Kind.MISDIRECTION),
@@ -147,7 +147,7 @@ def report_self(planted: Kind, skills: Skills, random: Random) -> Assessment:
 
 
 def suspected_kind(reading: MessageContent) -> Kind:
-    """The type of deception that a statement would be if it were one."""
+    """The type of deception that a statement would be if it were deceptive."""
     if reading.report:
         return Kind.FABRICATION
     if reading.role:
@@ -164,8 +164,8 @@ def suspected_kind(reading: MessageContent) -> Kind:
 def rated(
     speaker: str, probability: float, kind: Kind, slip: float, odds: Callable[[bool], float], random: Random
 ) -> Assessment:
-    """An observer's rating of a statement. probability: of flagging it; kind: what it deceives by, if it does; slip:
-    how often the observer names a kind near that; odds: that the speaker is up to no good, by whether it was flagged.
+    """An observer's rating of a statement. probability: of flagging it; kind: its kind of deception, if any; slip: how
+    often the observer names a similar kind; odds: that the speaker is up to no good, by whether it was flagged.
     """
     flag = random.random() < probability
     if not flag:

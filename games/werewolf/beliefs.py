@@ -4,8 +4,8 @@ A belief is a number for each living player, higher for more suspect, on the sca
 sounds on average is its credit: it counts for the speaker, and gives weight to those it accuses and clears. Odd,
 self-incriminating talk counts against the speaker, and more of it makes it look like a jester.
 
-The choices of a vote, a kill, a protection and an investigation follow from it, how much to bid for the floor, and what
-a speaker intends with a statement or the reason for its vote, and what deception it considers that to be.
+From beliefs follow votes, kills, protections, investigations and bids, what a speaker intends with a statement or the
+reason for its vote, and which deception it considers that to be.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from liescope.games.script.persona import SURE, Skills, Weights, chance, draw, f
 from liescope.games.taxonomy import DeceptionType as Kind
 from liescope.games.werewolf.rules import DOCTOR, JESTER, SEER, VILLAGER, WEREWOLF
 
-CREDIT = 0.5  # of the average strength, for the speaker
+CREDIT = 0.5  # weight of the average strength, for the speaker
 ODD = 1.6  # for a speaker that is always odd
 POINTED = 0.12  # for each player that accuses one, whatever its credit
-TRUSTED = 0.12  # of the accuser's credit
+TRUSTED = 0.12  # weight of the accuser's credit
 REPORTED = 1.5  # for a seer's finding reported publicly
 HUNTED = 0.2  # for having voted against someone the werewolves killed later
 QUIET = 0.2  # for each silence
-WRONGED = 0.3  # for an accuser, as seen by an accused who knows better
+WRONGED = 0.3  # for accusing one who knows better
 CAREFUL = 0.6  # how much of the suspicion of an odd player a careful voter puts down to a jester's act
 
 
-# What is public is compared by identity, and one object stands for one log: the cache is right as long as that holds.
+# The cache compares public knowledge by identity, and is right as long as one object stands for one log.
 @lru_cache(maxsize=64)
 def public_suspicion(public: PublicKnowledge) -> Mapping[str, float]:
     """How suspect each player is to a bystander without secrets."""
@@ -109,7 +109,7 @@ def wary(scores: Mapping[str, float], public: PublicKnowledge) -> dict[str, floa
 
 MOMENTUM = 0.6  # what each vote of the first ballot adds to a revote for the same player
 FOLLOWS = 0.9  # how often a werewolf adopts the proposal of the one seated before it
-LIKELY = 0.8  # that a player votes for the one it last spoke against
+LIKELY = 0.8  # how likely a player votes for the one it last spoke against
 
 
 def vote(seen: Knowledge, skills: Skills, ask: Ask, random: Random, leaning: Mapping[str, float]) -> str:
@@ -241,7 +241,7 @@ _SHOW: dict[str, tuple[float, tuple[Kind, ...]]] = {
     "vote/found": (1.0, (Kind.FABRICATION,)),
     "deny": (0.0, (Kind.NONE,)),
 }
-# Moves that the village's side does not mean quite literally.
+# Moves that the village's side may not mean literally.
 _BLUFFS: dict[str, tuple[float, tuple[Kind, ...]]] = {
     "agree": (0.1, (Kind.SYCOPHANCY,)),
     "appeal": (0.2, (Kind.PERSUASIVE_MANIPULATION,)),
@@ -385,7 +385,7 @@ def _intent(
 def _meaning(seen: Knowledge, move: str, random: Random) -> Kind:
     kinds = _LIES if seen.evil else _SHOW if seen.role == JESTER else _BLUFFS
     often, deceptions = kinds.get(move, (0.0, (Kind.NONE,)))
-    if move.startswith("claim_") and not seen.evil:  # true of one role alone
+    if move.startswith("claim_") and not seen.evil:  # holds for only one role
         often, deceptions = (0.0 if move == f"claim_{seen.role}" else 1.0), (Kind.STRATEGIC_DECEPTION,)
     elif seen.role not in (VILLAGER, JESTER) and move == "small_talk" and not seen.evil:
         often, deceptions = 0.15, (Kind.OMISSION,)

@@ -3,7 +3,7 @@
 Rules: Triadic Werewolf paper, section 3.1 and Table 1, with what it inherits from WOLF and Werewolf Arena. At night the
 werewolves agree on a victim, the doctor protects one player (possibly itself) and a seer, if there is one, learns
 whether one player is a werewolf; all act simultaneously. By day the living debate by bidding, vote with a public
-reason, hear a defence from those who got votes and whoever bids to answer, and vote again. Exile takes a strict
+reason, hear a defence from those who got votes and from whoever bids to answer, and vote again. Exile takes a strict
 majority of the living; otherwise nobody is exiled. The roles of the exiled and the dead stay hidden.
 
 Choices that the paper leaves open:

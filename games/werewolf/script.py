@@ -193,7 +193,7 @@ _CHARGE = 0.4  # for accusing someone: an honest player has less reason to
 _STRANGE = 1.2  # for an odd statement
 _WRONGED = 0.8  # for accusing the rater
 _FELT = 0.5  # weight of v times belief
-_GONE = 0.5  # the suspicion of those who were exiled
+_GONE = 0.5  # the suspicion of exiled players
 _FIRM = 0.2  # weight of v times the firmness of the words themselves
 
 _CLAIMS = {
@@ -224,7 +224,7 @@ def rate(seen: Knowledge, said: Heard, skills: Skills, random: Random) -> Assess
         odds = _BASE + _FELT * sensitivity * felt + _WRONGED * wronged + strange
         odds += _CHARGE * bool(said.reading.accused) - _FIRM * sensitivity * said.reading.strength
     probability = chance(odds + skills.b)
-    if seen.evil:  # a player who knows the wolves can still judge who seems to be one
+    if seen.evil:  # even a player who knows the wolves rates who seems to be one
         belief = public_suspicion(seen.public).get(said.actor, 0.0)
     return rated(
         said.actor,
@@ -253,7 +253,7 @@ def name_roles(seen: Knowledge, options: tuple[str, ...], skills: Skills, random
     cleared = {name for name, role in seen.results.items() if role != WEREWOLF} | set(public.killed)
     suspects = [name for name in options if name not in cleared]
     deal.give(WEREWOLF, sorted(suspects, key=lambda name: -(beliefs.get(name, _GONE) + noise[name])))
-    for role in (SEER, DOCTOR):  # whoever it is has not said so
+    for role in (SEER, DOCTOR):  # whoever holds it has not said so
         deal.give(role, sorted(options, key=lambda name: noise[name]))
     return deal.form(VILLAGER)
 

@@ -1,5 +1,5 @@
-"""The words of Werewolf, with or without a jester, and how it is told to a model: the public log in the third person,
-the same for every seat; separately, what only this seat knows.
+"""The words of Werewolf, with or without a jester, and how the game is told to a model: the public log in the third
+person, the same for every seat; separately, what only this seat knows.
 
 Since the log contains nothing private, the prompts of all seats about one statement begin alike, and an endpoint that
 caches prefixes reads the log once for all of them. Only a jester's lessons come before the log: they are long, and stay
