@@ -54,7 +54,7 @@ class TrainSettings(_Text, _OfCorpus):
     )
     calibrate: Annotated[str, Option(choices=METHODS)] = Field(
         default=TEMPERATURE,
-        description=f"How scores are made probabilities, by the folds: {', '.join(METHODS)}.",
+        description=f"How the folds calibrate scores to probabilities: {', '.join(METHODS)}.",
     )
     overwrite: Switch = Field(default=False, description="Replace an existing model at --out.")
 
@@ -66,7 +66,7 @@ class ScoreSettings(OptionsModel):
         default=COVERAGE,
         ge=0.5,
         le=0.99,
-        description="How much of either class the verdicts may not get wrong: more, and more abstain.",
+        description="Share of each class that verdicts may not get wrong; the higher, the more abstain.",
     )
     reasons: Annotated[int, _N] = Field(
         default=0, ge=0, description="Name N words or claims that weigh most in each score."

@@ -31,7 +31,7 @@ class PublishSettings(OptionsModel):
     public: Switch = Field(default=False, description="Make it public; by default it is private.")
     gated: Switch = Field(default=False, description="Require access requests for it.")
     permission: Annotated[str, Option(metavar="WHO")] = Field(
-        default="", description="Who permits it, where a corpus's words may not be redistributed without."
+        default="", description="Who permits it, if a corpus's words may not be redistributed otherwise."
     )
     dry_run: Switch = Field(default=False, description="Print the files and the card; send nothing, and need no token.")
 

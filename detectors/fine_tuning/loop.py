@@ -113,7 +113,7 @@ class FineTuningOptions(DetectorOptions):
     patience: int = Field(
         default=2,
         ge=0,
-        description="choose after this many epochs that are no better on games kept aside, 0 for after the last",
+        description="choose after this many epochs without gain on games kept aside, 0 for after the last",
     )
     scheduler: str = Field(
         default="linear", description="how the learning rate falls, by its name in transformers, as in cosine"
@@ -131,7 +131,7 @@ class FineTuningOptions(DetectorOptions):
         default=False, description="the same weights bit for bit from the same seed, on one machine"
     )
     checkpoints: str = Field(
-        default="", exclude=True, description="a folder for checkpoints, from which a training that was ended goes on"
+        default="", exclude=True, description="a folder for checkpoints, from which an interrupted training resumes"
     )
     report_to: str = Field(
         default="",

@@ -115,7 +115,7 @@ class EncoderOptions(FineTuningOptions):
     """tasks: after training, those beside the target."""
 
     max_length: int = Field(default=256, ge=8, description="tokens read of a statement with its context")
-    balanced: bool = Field(default=False, description="honest and deceptive statements weigh the same in all")
+    balanced: bool = Field(default=False, description="give both classes the same total weight")
     tasks: str = Field(
         default="", description=f"labels to learn beside the target, as role,claim: any of {', '.join(TASKS)}"
     )

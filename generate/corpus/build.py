@@ -116,7 +116,7 @@ class BuildSettings(OptionsModel):
         default=(), description="A model whose games all go to the test split; may be repeated."
     )
     transcript: Switch = Field(default=False, description="Include in each row what was said before the statement.")
-    partial: Switch = Field(default=False, description="Build although parts of a run are missing.")
+    partial: Switch = Field(default=False, description="Build even if parts of a run are missing.")
     overwrite: Switch = Field(default=False, description="Replace a corpus of other runs or options at --out.")
 
 

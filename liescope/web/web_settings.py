@@ -16,7 +16,7 @@ class ViewSettings(OptionsModel):
     """What `view` takes."""
 
     permission: Annotated[str, Option(metavar="WHO")] = Field(
-        default="", description="Who permits it, where words for --out may not be passed on without."
+        default="", description="Who permits it, if words for --out may not be passed on otherwise."
     )
     scores: Path | None = Field(
         default=None, description="A report of `evaluate`, or a file of `score`, to lay over the games."

@@ -46,7 +46,7 @@ class LocalOptions(SeatOptions):
         default="auto", description="auto is float32 on a CPU, and elsewhere what the weights were saved in"
     )
     top_k: int | None = Field(default=None, ge=0, description="keep this many of the likeliest tokens; 0 keeps all")
-    seed: int = Field(default=0, ge=0, le=2**63, description="of what is drawn, beside the run's own seed")
+    seed: int = Field(default=0, ge=0, le=2**63, description="seed of the tokens that are drawn, beside the run's own")
     think: bool | None = Field(default=None, description="whether it reasons first, if its chat template lets one say")
     reasoning_effort: Literal["", "low", "medium", "high"] = Field(
         default="", description="how much it reasons, if its chat template lets one say"
