@@ -6,9 +6,6 @@ Nothing is imported before it is used.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-# now: a later import would rebind the name to the submodule
-from liescope.detectors.textualize import TextConfig, textualize
-
 if TYPE_CHECKING:
     from liescope.detectors.classifier import LieDetector
     from liescope.detectors.detector import Detector, DetectorOptions
@@ -24,6 +21,7 @@ if TYPE_CHECKING:
     from liescope.detectors.study.findings import EvaluationResult
     from liescope.detectors.study.transfer import transfer
     from liescope.detectors.study.transfer_result import TransferResult
+    from liescope.detectors.text_form import TextConfig, textualize
     from liescope.detectors.training import TrainResult, train
 
 _HOMES = {
@@ -41,6 +39,7 @@ _HOMES = {
     "study.findings": ("EvaluationResult",),
     "study.transfer": ("transfer",),
     "study.transfer_result": ("TransferResult",),
+    "text_form": ("TextConfig", "textualize"),
     "training": ("TrainResult", "train"),
 }
 __all__ = [

@@ -25,14 +25,12 @@ from pydantic import Field, model_validator
 from liescope.common.errors import UnknownName, UsageError
 from liescope.common.reading import Strict
 from liescope.common.statistics import Bools, Floats, expit, log_expit, logit
+from liescope.detectors.detector_settings import METHODS, NONE, TEMPERATURE
 from liescope.detectors.view.joint_posterior import seated
 
 LEVELS = tuple(percent / 100 for percent in range(50, 100))
 """The coverages that a model keeps a limit for; one in between is answered by the next above."""
-COVERAGE = 0.9
 ABSTAIN = "abstain"
-NONE, TEMPERATURE, ISOTONIC = "none", "temperature", "isotonic"
-METHODS = (TEMPERATURE, ISOTONIC, NONE)
 _EDGE, _HOTTEST = 1e-9, 20.0
 Limits = Annotated[tuple[float | None, ...], Field(min_length=len(LEVELS), max_length=len(LEVELS))]
 Share = Annotated[float, Field(ge=0, le=1)]

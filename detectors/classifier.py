@@ -27,7 +27,8 @@ from liescope.common.statistics import Floats
 from liescope.detectors.calibrate import Confidence
 from liescope.detectors.detector import LearnsInSteps
 from liescope.detectors.detector_registry import detector_class, make
-from liescope.detectors.examples import GOLD, WORDS, Example, Labelled, summary, target_column
+from liescope.detectors.detector_settings import WORDS
+from liescope.detectors.examples import GOLD, Example, Labelled, summary, target_column
 from liescope.detectors.learned_from import LearnedStatements
 from liescope.detectors.logistic import TRAIN_AGAIN
 from liescope.detectors.material import NOT_TO_BE_LEARNED
@@ -36,7 +37,7 @@ from liescope.detectors.own_rows import OWN_NAME
 from liescope.detectors.saved import check_free, is_model, load, write_model
 from liescope.detectors.statement_inputs import StatementReader, each_statement
 from liescope.detectors.study.scores import score_table
-from liescope.detectors.textualize import SPEAKER_TOKEN, TextConfig
+from liescope.detectors.text_form import SPEAKER_TOKEN, TextConfig
 from liescope.generate.importers.own_data import LabelColumn, canary_of
 
 _CLASSES_FILE = "classes.json"

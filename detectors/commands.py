@@ -1,4 +1,4 @@
-"""The commands of detectors: train, score, evaluate, bench, transfer, audit."""
+"""The commands of detectors as they are: score, evaluate, bench, audit. None loads a kind before it works."""
 
 from __future__ import annotations
 
@@ -9,18 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from liescope.common.command_options import AsJson, Given, each_with_a_line, say, with_settings
+from liescope.common.command_options import AsJson, Given, say, with_settings
 from liescope.common.console import emit, let_interrupts_end_reads, standard_input
 from liescope.common.errors import BadData, UsageError
 from liescope.common.text import plain
-from liescope.detectors.detector_registry import DETECTORS, declared_options, kind_lines
 from liescope.detectors.detector_settings import (
     AuditSettings,
     BenchSettings,
     EvaluateSettings,
     ScoreFileSettings,
-    TrainSettings,
-    TransferSettings,
 )
 
 if TYPE_CHECKING:
@@ -30,43 +27,6 @@ app = typer.Typer()
 _LONGEST = 2**24  # characters of a line
 
 Corpus = Annotated[str, typer.Option(help="A corpus that `liescope build` made, USER/NAME on the Hub, or a run.")]
-
-
-@app.command()
-@with_settings(TrainSettings, declared_options())
-def train(
-    *,
-    kind: Annotated[
-        str | None,
-        typer.Argument(
-            help=each_with_a_line(
-                "The kind of detector; without one, duo for roles, else tfidf:",
-                kind_lines(),
-            ),
-            autocompletion=lambda: list(DETECTORS),
-        ),
-    ] = None,
-    corpus: Corpus,
-    out: Annotated[Path, typer.Option(help="The folder for the model.")],
-    given: Given,
-    as_json: AsJson = False,
-) -> None:
-    """Train a lie detector on the training split of a corpus.
-
-    It is saved with its card and its out-of-fold scores, by game.
-
-    Example: liescope train --corpus corpus/mini --out models/mini
-
-    Example: liescope train tfidf --corpus corpus/mini --target role --out models/tfidf
-    """
-    from liescope.detectors.training import is_first, training_lines
-    from liescope.detectors.training import train as train_detector
-
-    result = train_detector(kind, corpus, out=out, progress=True, **given)
-    if as_json and is_first():
-        emit(result.to_json())
-    elif is_first():
-        print("\n".join(training_lines(result)))
 
 
 @app.command()
@@ -167,7 +127,7 @@ def evaluate(
     """
     from liescope.detectors.study.evaluate import evaluate as evaluate_detectors
 
-    say(evaluate_detectors(models, corpus, out=out, progress=True, **given), as_json, _report_lines)
+    say(evaluate_detectors(models, corpus, out=out, progress=True, **given), as_json, report_lines)
 
 
 @app.command()
@@ -196,34 +156,7 @@ def bench(
     """
     from liescope.detectors.study.bench import bench as measure
 
-    say(measure(detectors, suite=suite, out=out, progress=True, **given), as_json, _report_lines)
-
-
-@app.command()
-@with_settings(TransferSettings, declared_options())
-def transfer(
-    *,
-    corpora: Annotated[list[str] | None, typer.Argument(help="Corpora, USER/NAME on the Hub, or runs.")] = None,
-    by: Annotated[
-        list[str] | None,
-        typer.Option(metavar="UNIT", help="The units: model, game, corpus, source or task; may be repeated."),
-    ] = None,
-    out: Annotated[Path, typer.Option(help="The folder for the report.")],
-    given: Given,
-    as_json: AsJson = False,
-) -> None:
-    """Train detectors on some units and test them on others.
-
-    Tries every pair of units, and each unit left out of training, and writes a report. What is not given of a
-    detector's options is as in `train`.
-
-    Example: liescope transfer corpus/first --by model --out reports/transfer
-
-    Example: liescope transfer --suite games --data downloads --detector linear --out reports/across
-    """
-    from liescope.detectors.study.transfer import transfer as run
-
-    say(run(corpora or (), by=by or (), out=out, progress=True, **given), as_json, _report_lines)
+    say(measure(detectors, suite=suite, out=out, progress=True, **given), as_json, report_lines)
 
 
 @app.command()
@@ -243,10 +176,10 @@ def audit(
     """
     from liescope.detectors.study.audit import audit as audit_corpus
 
-    say(audit_corpus(corpus, out=out, progress=True, **given), as_json, _report_lines)
+    say(audit_corpus(corpus, out=out, progress=True, **given), as_json, report_lines)
 
 
-def _report_lines(result: StudyResult) -> Iterator[str]:
+def report_lines(result: StudyResult) -> Iterator[str]:
     """The report in short, and its files."""
     from liescope.common.report.contents import terminal
 

@@ -18,13 +18,13 @@ from liescope.common.errors import UsageError
 from liescope.common.reading import Strict
 from liescope.common.settings import OptionsModel
 from liescope.common.statistics import Bools, Floats
+from liescope.detectors.detector_settings import MAX_SEED
 from liescope.detectors.examples import Example, examples_of
-from liescope.detectors.textualize import TextConfig
+from liescope.detectors.text_form import TextConfig
 from liescope.detectors.view.candidate import Reason
 from liescope.detectors.view.joint_posterior import SeatedCandidates
 from liescope.detectors.view.transcript import KILLED, GameMoment, GamePrediction, Transcript
 
-MAX_SEED = 2**32 - 1
 Groups = NDArray[np.str_]
 """(n,): the game of each statement."""
 

@@ -6,15 +6,16 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from liescope.common.errors import BadData, MissingExtra, UsageError
 from liescope.common.registry import Registry
 from liescope.common.settings import Setting, declare
 from liescope.common.text import first_sentence
-from liescope.detectors.detector import Detector
-from liescope.detectors.examples import WORDS
-from liescope.detectors.textualize import TextConfig
+
+if TYPE_CHECKING:
+    from liescope.detectors.detector import Detector
+    from liescope.detectors.text_form import TextConfig
 
 DETECTORS: Registry[type[Detector]] = Registry(
     "kind of detector",
@@ -48,13 +49,6 @@ def kind_lines() -> dict[str, str]:
     return {kind: first_sentence(detector_class(kind).__doc__ or "") for kind in DETECTORS}
 
 
-def check_gives_reasons(kind: str) -> None:
-    """Raises UsageError for a kind that gives no reasons for its scores."""
-    *most, last = able = [one for one in DETECTORS if detector_class(one).explain is not Detector.explain]
-    if kind not in able:
-        raise UsageError(f"{kind} gives no reasons for its scores; {', '.join(most)} and {last} do")
-
-
 def make(kind: str, text: TextConfig, options: Mapping[str, Any]) -> Detector:
     """An untrained detector.
 
@@ -62,7 +56,7 @@ def make(kind: str, text: TextConfig, options: Mapping[str, Any]) -> Detector:
     that is not installed.
     """
     chosen = detector_class(kind)
-    if text.view != WORDS and not chosen.reads_reasoning:
+    if text.shows_reasoning and not chosen.reads_reasoning:
         able = ", ".join(other for other in DETECTORS if detector_class(other).reads_reasoning)
         raise UsageError(f"{kind} reads what was said, never the reasoning behind it; these kinds do: {able}")
     versions_of(kind)

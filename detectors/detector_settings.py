@@ -9,12 +9,16 @@ from pydantic import Field
 
 from liescope.common.settings import Option, OptionsModel, Several, Switch
 from liescope.data_cards.tables import TARGETS
-from liescope.detectors.calibrate import COVERAGE, METHODS, TEMPERATURE
-from liescope.detectors.detector import MAX_SEED
 from liescope.detectors.detector_registry import DETECTORS
-from liescope.detectors.examples import VIEWS, WORDS
 from liescope.generate.players.run_limits import AllowKey, Currency, Limits, Prices
 
+WORDS, REASONING, BOTH = "words", "reasoning", "both"
+VIEWS = (WORDS, REASONING, BOTH)
+"""What a detector reads of a statement: what was said, what its speaker thought before, or both."""
+NONE, TEMPERATURE, ISOTONIC = "none", "temperature", "isotonic"
+METHODS = (TEMPERATURE, ISOTONIC, NONE)
+COVERAGE = 0.9
+MAX_SEED = 2**32 - 1
 _ROLE_OR_GOLD = "role, or gold where only the source labels"
 _N = Option(metavar="N")
 _TARGET = Option(shown=_ROLE_OR_GOLD, choices=TARGETS)

@@ -19,6 +19,7 @@ from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.common.text import CHAT, OF_GAMES, TEXT, Units
 from liescope.data_cards import tables
 from liescope.data_cards.tables import SPLITS
+from liescope.detectors.detector_settings import WORDS
 from liescope.detectors.view.transcript import SAID, GameMoment, Transcript, TranscriptTurn
 from liescope.generate.corpus.hub import hub_repo
 from liescope.generate.corpus.read import Corpus, collected, read
@@ -26,9 +27,6 @@ from liescope.labeling.label import LOST_TEXT, Heard, known_before, text_is_lost
 
 TARGETS = tuple(tables.TARGETS)
 GOLD = "gold"
-WORDS, REASONING, BOTH = "words", "reasoning", "both"
-VIEWS = (WORDS, REASONING, BOTH)
-"""What a detector reads of a statement: what was said, what its speaker thought before, or both."""
 _LARGE = ("transcript",)  # no detector reads it
 _ASSESSED = ("self", "peer")  # labels of games played with assessments
 _BACKSLASH = "\\"

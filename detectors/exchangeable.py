@@ -21,7 +21,7 @@ from liescope.common.reading import Reading, read_parquet
 from liescope.common.statistics import Bools, Floats, logit
 from liescope.detectors.examples import Example
 from liescope.detectors.logistic import TRAIN_AGAIN, numbers
-from liescope.detectors.textualize import TextConfig, View, textualize
+from liescope.detectors.text_form import TextConfig, View, textualize
 from liescope.detectors.tf_idf import hashed
 
 ALPHA = 0.01

@@ -22,7 +22,7 @@ from liescope.common.reading import read_parquet
 from liescope.common.statistics import Bools
 from liescope.detectors.examples import Example
 from liescope.detectors.logistic import TRAIN_AGAIN
-from liescope.detectors.textualize import TextConfig, textualize
+from liescope.detectors.text_form import TextConfig, textualize
 from liescope.detectors.tf_idf import murmur
 
 ALIKE = 0.8

@@ -12,7 +12,7 @@ from liescope.common.reading import Reading
 from liescope.common.text import number_of, unit_of
 from liescope.detectors.examples import Labelled, corpus_id, count_lost, labelled, read_statements
 from liescope.detectors.model_file import CorpusName, WordsOf
-from liescope.detectors.textualize import TextConfig
+from liescope.detectors.text_form import TextConfig
 from liescope.detectors.view.transcript import read_deceivers, read_transcripts
 from liescope.generate.corpus.read import FACTS_FILE, Corpus, collected, licences_of, read
 

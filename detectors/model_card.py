@@ -25,7 +25,7 @@ from liescope.detectors.model_file import MODEL_FILE, ModelFile, path_on_hub, re
 from liescope.detectors.study.figures import AFTER, MEAN, WORST, Figure
 from liescope.detectors.study.metrics import LEVELS, METRIC, POOLED, WITHIN, words_of
 from liescope.detectors.study.scores import CONTROL
-from liescope.detectors.textualize import textualize
+from liescope.detectors.text_form import textualize
 from liescope.generate.corpus.hub import check_repo, writer
 from liescope.generate.corpus.publish import Parcel, Published, check_no_links, push, say
 from liescope.generate.importers.importer_protocol import fingerprint

@@ -17,7 +17,7 @@ from liescope.detectors.detector_registry import versions_of
 from liescope.detectors.examples import TARGETS
 from liescope.detectors.logistic import TRAIN_AGAIN
 from liescope.detectors.study.figures import Figure
-from liescope.detectors.textualize import TextConfig
+from liescope.detectors.text_form import TextConfig
 from liescope.generate.corpus.hub import download, hub_repo
 
 MODEL_FILE = "model.json"

@@ -20,9 +20,10 @@ from liescope.common.errors import BadData, UsageError
 from liescope.common.reading import Reading, check_folder, read_parquet, read_text
 from liescope.common.registry import check_installed
 from liescope.common.statistics import Bools, Floats
-from liescope.detectors.calibrate import ABSTAIN, COVERAGE, suspected
+from liescope.detectors.calibrate import ABSTAIN, suspected
 from liescope.detectors.detector import ROLE, Detector, Progress, requests_of, silent
-from liescope.detectors.detector_registry import DETECTORS, check_gives_reasons, load_parts
+from liescope.detectors.detector_registry import DETECTORS, detector_class, load_parts
+from liescope.detectors.detector_settings import COVERAGE
 from liescope.detectors.examples import Example, examples_of
 from liescope.detectors.exchangeable import UNLIKE, CalibrationGames
 from liescope.detectors.learned_from import LearnedStatements
@@ -133,7 +134,7 @@ class LoadedDetector:
         score; the others are still read, since games may continue from one to the next.
         """
         if reasons:
-            check_gives_reasons(self.file.kind)
+            _check_gives_reasons(self.file.kind)
         self._left_out.clear()
         reader, given, before = self.reader(), enumerate(statements), 0
         for number in count() if windows is None else range(windows.stop):
@@ -345,3 +346,10 @@ def _read_scores(folder: Path) -> pl.DataFrame:
     if not scores["score"].is_between(0, 1).all():
         raise BadData(f"{path} has scores that are no probabilities; {TRAIN_AGAIN}")
     return scores
+
+
+def _check_gives_reasons(kind: str) -> None:
+    """Raises UsageError for a kind that gives no reasons for its scores."""
+    *most, last = able = [one for one in DETECTORS if detector_class(one).explain is not Detector.explain]
+    if kind not in able:
+        raise UsageError(f"{kind} gives no reasons for its scores; {', '.join(most)} and {last} do")

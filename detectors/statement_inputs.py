@@ -11,8 +11,9 @@ import polars as pl
 
 from liescope.common.errors import BadData, UsageError
 from liescope.common.text import ASSISTANT
-from liescope.detectors.examples import REASONING, WORDS, Example, is_lost
-from liescope.detectors.textualize import PLAYER_TOKEN, SPEAKER_TOKEN, clean
+from liescope.detectors.detector_settings import REASONING, WORDS
+from liescope.detectors.examples import Example, is_lost
+from liescope.detectors.text_form import PLAYER_TOKEN, SPEAKER_TOKEN, clean
 from liescope.detectors.view.transcript import SAID, GameMoment, Transcript, TranscriptTurn
 from liescope.generate.importers.own_data import last_answer, turns_of
 from liescope.labeling.label import LOST_TEXT, Heard, known_before

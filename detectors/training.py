@@ -20,20 +20,10 @@ from liescope.common.folders import replacing
 from liescope.common.settings import read_query, takes
 from liescope.common.statistics import Floats
 from liescope.common.text import OF_GAMES, Units, number_of, plain
-from liescope.detectors.calibrate import (
-    METHODS,
-    NONE,
-    TEMPERATURE,
-    Confidence,
-    LabelSets,
-    Players,
-    cross_fitted,
-    fit_players,
-    limits,
-)
+from liescope.detectors.calibrate import Confidence, LabelSets, Players, cross_fitted, fit_players, limits
 from liescope.detectors.detector import ROLE, Detector, LearnsInSteps, Progress, requests_of, silent
 from liescope.detectors.detector_registry import detector_class, make
-from liescope.detectors.detector_settings import TrainSettings
+from liescope.detectors.detector_settings import METHODS, NONE, TEMPERATURE, TrainSettings
 from liescope.detectors.examples import Example, Labelled, check_trainable, summary, target_column, usual_target
 from liescope.detectors.exchangeable import CalibrationGames
 from liescope.detectors.folds import Rows, fold_of, out_of_fold
@@ -56,7 +46,7 @@ from liescope.detectors.study.scores import (
     score_table,
     scripted_warning,
 )
-from liescope.detectors.textualize import TextConfig
+from liescope.detectors.text_form import TextConfig
 from liescope.detectors.view.transcript import GameMoment, Transcript
 from liescope.generate.corpus.read import check
 

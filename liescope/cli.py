@@ -23,7 +23,8 @@ from liescope.common.text import plain
 
 _FRONT, _WEB = "liescope.front_commands", "liescope.web.commands"
 _RUN, _SHOW = "liescope.generate.runs.run_commands", "liescope.generate.runs.show_commands"
-_DETECTORS, _BENCHMARK = "liescope.detectors.commands", "liescope.benchmark.commands"
+_DETECTORS, _LEARNING = "liescope.detectors.commands", "liescope.detectors.learning_commands"
+_BENCHMARK = "liescope.benchmark.commands"
 # The module of each command, whose `app` has it, and the first sentence of its docstring; in groups and in the order of
 # a user's work, as in the help. Only the module of the command given is loaded: all of them take seconds.
 _GROUPS = {
@@ -45,7 +46,7 @@ _GROUPS = {
         "audit": (_DETECTORS, "Find what a detector could exploit without detecting deception."),
     },
     "Train detectors and test them": {
-        "train": (_DETECTORS, "Train a lie detector on the training split of a corpus."),
+        "train": (_LEARNING, "Train a lie detector on the training split of a corpus."),
         "score": (_DETECTORS, "Score statements: how probable is it that each is deceptive?"),
         "evaluate": (_DETECTORS, "Compare detectors with controls, chat models and people."),
         "bench": (
@@ -53,7 +54,7 @@ _GROUPS = {
             "Measure detectors on a suite of data sets, beside what words alone do there and the judges that came with "
             "it.",
         ),
-        "transfer": (_DETECTORS, "Train detectors on some units and test them on others."),
+        "transfer": (_LEARNING, "Train detectors on some units and test them on others."),
     },
     "Who deceives best": {
         "fit": (_BENCHMARK, "Fit the capability model to games or to a table of counts."),

@@ -159,7 +159,7 @@ def check_detector(kind: str, folder: Path, texts: Iterable[tuple[str, bool]], *
 
     from liescope.detectors.detector_registry import detector_class, load_parts, make
     from liescope.detectors.examples import Example
-    from liescope.detectors.textualize import TextConfig
+    from liescope.detectors.text_form import TextConfig
 
     assert detector_class(kind).kind == kind
     told = list(texts)

@@ -18,7 +18,8 @@ from pydantic import Field
 
 from liescope.common.errors import BadData
 from liescope.common.reading import Strict, read_toml
-from liescope.detectors.examples import TARGETS, WORDS
+from liescope.detectors.detector_settings import WORDS
+from liescope.detectors.examples import TARGETS
 from liescope.generate.players.openai.completion import Alternatives, Completion
 from liescope.generate.players.parsing.choice import clean
 from liescope.generate.players.parsing.reply_forms import find_object

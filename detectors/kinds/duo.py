@@ -28,7 +28,7 @@ from liescope.detectors.detector import (
 from liescope.detectors.examples import Example
 from liescope.detectors.kinds.linear import LinearDetector
 from liescope.detectors.kinds.tfidf import TfidfDetector, TfidfOptions
-from liescope.detectors.textualize import TextConfig
+from liescope.detectors.text_form import TextConfig
 from liescope.detectors.view.candidate import Candidate, Reason
 from liescope.detectors.view.transcript import GameMoment
 

@@ -25,7 +25,7 @@ from liescope.common.statistics import Bools, Floats, expit
 from liescope.detectors.detector import Detector, DetectorOptions, Groups, Progress, Publication, silent
 from liescope.detectors.examples import Example
 from liescope.detectors.logistic import ScaledLogistic, read_numbers, two_columns, write_numbers
-from liescope.detectors.textualize import CutTexts, TextConfig, fit_texts
+from liescope.detectors.text_form import CutTexts, TextConfig, fit_texts
 
 _FILE = "head.npy"
 _PROBE_FILE = "probe.npy"

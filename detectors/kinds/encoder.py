@@ -43,7 +43,7 @@ from liescope.detectors.fine_tuning.loop import (
 from liescope.detectors.fine_tuning.trackers import trackers_in
 from liescope.detectors.folds import held_out_rows
 from liescope.detectors.logistic import TRAIN_AGAIN
-from liescope.detectors.textualize import CutTexts, TextConfig, by_length, distinct, fit_texts
+from liescope.detectors.text_form import CutTexts, TextConfig, by_length, distinct, fit_texts
 from liescope.games.taxonomy import DeceptionType
 
 HONEST, DECEPTIVE = "honest", "deceptive"

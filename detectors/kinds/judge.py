@@ -18,10 +18,11 @@ from liescope.common.errors import UsageError
 from liescope.common.reading import Strict, read_json
 from liescope.common.statistics import Bools, Floats, expit, log_expit, logit
 from liescope.detectors.detector import ROLE, AsksChatModel, DetectorOptions, Groups, Progress, Publication, silent
-from liescope.detectors.examples import REASONING, WORDS, Example, moment_of, roles_by_game
+from liescope.detectors.detector_settings import REASONING, WORDS
+from liescope.detectors.examples import Example, moment_of, roles_by_game
 from liescope.detectors.judge.prompt import JudgePrompt, Question, read_prompt
 from liescope.detectors.logistic import TRAIN_AGAIN
-from liescope.detectors.textualize import PLAYER_TOKEN, TextConfig, clean, hide_roles, replace_names, textualize, viewed
+from liescope.detectors.text_form import PLAYER_TOKEN, TextConfig, clean, hide_roles, replace_names, textualize, viewed
 from liescope.detectors.view.joint_posterior import posterior
 from liescope.detectors.view.transcript import EXILED, KILLED, SAID, SILENT, VOTED, GameMoment, TranscriptTurn
 from liescope.generate.players.run_limits import Limits

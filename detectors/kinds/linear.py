@@ -24,7 +24,7 @@ from liescope.common.statistics import Bools, Floats, expit
 from liescope.detectors.detector import ROLE, Detector, DetectorOptions, Groups, Progress, Publication, silent
 from liescope.detectors.examples import Example, moment_of
 from liescope.detectors.logistic import one_thread, read_numbers, two_columns, write_numbers
-from liescope.detectors.textualize import TextConfig
+from liescope.detectors.text_form import TextConfig
 from liescope.detectors.tf_idf import Features, Sparse, read_features, write_features
 from liescope.detectors.view.candidate import CLAIMS, FIELDS, Candidate, Counted, Reason, ViewCounting, strongest
 from liescope.detectors.view.joint_posterior import SeatedCandidates

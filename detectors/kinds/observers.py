@@ -25,7 +25,7 @@ from liescope.common.statistics import Bools, Floats, expit, logit
 from liescope.detectors.detector import ROLE, Detector, DetectorOptions, Groups, Progress, Publication, silent
 from liescope.detectors.examples import Example, roles_by_game
 from liescope.detectors.logistic import TRAIN_AGAIN
-from liescope.detectors.textualize import TextConfig
+from liescope.detectors.text_form import TextConfig
 from liescope.detectors.view.joint_posterior import posterior
 from liescope.detectors.view.transcript import EXILED, KILLED, VOTED, GameMoment
 

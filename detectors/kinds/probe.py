@@ -39,7 +39,7 @@ from liescope.detectors.detector import Detector, DetectorOptions, Groups, Progr
 from liescope.detectors.examples import Example
 from liescope.detectors.folds import by_game, by_unit
 from liescope.detectors.logistic import TRAIN_AGAIN, ScaledLogistic, read_numbers, two_columns, write_numbers
-from liescope.detectors.textualize import TextConfig, by_length, textualize
+from liescope.detectors.text_form import TextConfig, by_length, textualize
 
 _CHOICES = "give the Hub id of a causal language model that you can reach, or its folder"
 _WEIGHT_FILES = ("*.json", "*.txt", "*.model", "*.safetensors")

@@ -24,7 +24,7 @@ from liescope.detectors.logistic import (
     write_numbers,
     write_pipeline,
 )
-from liescope.detectors.textualize import TextConfig, textualize
+from liescope.detectors.text_form import TextConfig, textualize
 from liescope.detectors.tf_idf import Features, Ngrams, Sparse, read_features, write_features
 from liescope.detectors.view.candidate import Reason, strongest
 

@@ -49,7 +49,7 @@ from liescope.detectors.study.figures import (
 from liescope.detectors.study.metrics import POOLED, SHARE
 from liescope.detectors.study.schemes import by_group
 from liescope.detectors.study.scores import CONTROL, OUT_OF_FOLD, ScoringPlan
-from liescope.detectors.textualize import TextConfig
+from liescope.detectors.text_form import TextConfig
 from liescope.generate.corpus.read import silent_turns
 
 _NOTHING = "a detector at {value:.2f} may have learned nothing more"

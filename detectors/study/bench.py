@@ -13,8 +13,8 @@ from liescope.common.errors import UnknownName, UsageError
 from liescope.common.report.files import check_report_folder
 from liescope.common.settings import read_query, takes
 from liescope.detectors.detector_registry import DETECTORS
-from liescope.detectors.detector_settings import BenchSettings
-from liescope.detectors.examples import WORDS, read_statements
+from liescope.detectors.detector_settings import WORDS, BenchSettings
+from liescope.detectors.examples import read_statements
 from liescope.detectors.model_file import MODEL_FILE
 from liescope.detectors.progress import shown
 from liescope.detectors.saved import LoadedDetector
@@ -23,7 +23,7 @@ from liescope.detectors.study.benched import OTHER, Benching, benched
 from liescope.detectors.study.beside_judges import JUDGE, judges_of
 from liescope.detectors.study.study import Model, load_all
 from liescope.detectors.suite import NotHad, Suite, control_records, opened, read_suite
-from liescope.detectors.textualize import TextConfig, checked_view
+from liescope.detectors.text_form import TextConfig, checked_view
 from liescope.detectors.training import Recipe
 from liescope.generate.corpus.hub import hub_repo
 from liescope.generate.corpus.open import in_memory

@@ -13,7 +13,7 @@ from liescope.common.errors import UsageError
 from liescope.common.model_names import is_named, one_name
 from liescope.detectors.detector import Progress, requests_of
 from liescope.detectors.detector_registry import detector_class
-from liescope.detectors.examples import WORDS as SAID
+from liescope.detectors.detector_settings import WORDS as SAID
 from liescope.detectors.examples import (
     corpus_id,
     keeps_reasoning,
@@ -35,7 +35,7 @@ from liescope.detectors.study.scores import ALL, BROKEN_DOWN, OUT_OF_FOLD, Scori
 from liescope.detectors.study.study import Study, check_unseen, refitted, scheme_of, split_for, without_reasoning
 from liescope.detectors.study.units import CAME_ALONG
 from liescope.detectors.suite import NotHad, SuiteCorpus, SuiteData
-from liescope.detectors.textualize import TextConfig
+from liescope.detectors.text_form import TextConfig
 from liescope.detectors.training import Recipe
 from liescope.detectors.view.transcript import read_transcripts
 from liescope.generate.corpus.read import collected, read

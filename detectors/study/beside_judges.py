@@ -14,11 +14,12 @@ import polars as pl
 
 from liescope.common.errors import UsageError
 from liescope.detectors.detector import Progress
-from liescope.detectors.examples import WORDS, Example, make_examples, target_column
+from liescope.detectors.detector_settings import WORDS
+from liescope.detectors.examples import Example, make_examples, target_column
 from liescope.detectors.judge.asking import Spent, ask_judge, check_model
 from liescope.detectors.judge.prompt import JudgePrompt, read_prompt
 from liescope.detectors.study.scores import score_table
-from liescope.detectors.textualize import TextConfig, View, checked_view, textualize
+from liescope.detectors.text_form import TextConfig, View, checked_view, textualize
 from liescope.generate.players.run_limits import Limits
 
 JUDGE = "judge:"

@@ -28,7 +28,7 @@ from liescope.detectors.kinds.tfidf import TfidfOptions, learned, resolved
 from liescope.detectors.logistic import fit_logistic, one_thread
 from liescope.detectors.study.schemes import Probe
 from liescope.detectors.study.scores import CONTROL, compared_in, with_tasks
-from liescope.detectors.textualize import TextConfig, textualize
+from liescope.detectors.text_form import TextConfig, textualize
 
 LENGTH, BEST_WORD, BEST_MARK, K_OF_N, ROLE_ORACLE = "length", "best_word", "best_mark", "k_of_n", "role_oracle"
 OPENINGS, OTHERS, REASONING_LENGTH = "openings", "others", "reasoning_length"

@@ -13,8 +13,8 @@ import polars as pl
 from liescope.common.report.files import check_report_folder
 from liescope.common.settings import takes
 from liescope.detectors.detector import AsksChatModel, Progress
-from liescope.detectors.detector_settings import EvaluateSettings
-from liescope.detectors.examples import WORDS, count_lost, read_statements
+from liescope.detectors.detector_settings import WORDS, EvaluateSettings
+from liescope.detectors.examples import count_lost, read_statements
 from liescope.detectors.own_rows import corpus_of, source_name
 from liescope.detectors.progress import shown
 from liescope.detectors.saved import LoadedDetector

@@ -16,8 +16,8 @@ import polars as pl
 
 from liescope.common.statistics import holm, p_value
 from liescope.common.text import Units, number_of
-from liescope.detectors.calibrate import COVERAGE
 from liescope.detectors.detector import ROLE
+from liescope.detectors.detector_settings import COVERAGE
 from liescope.detectors.examples import target_column
 from liescope.detectors.study.beside_judges import JudgeFacts
 from liescope.detectors.study.checks import COPIES, SHUFFLES, Check

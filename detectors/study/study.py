@@ -23,7 +23,6 @@ from liescope.detectors.detector import ROLE, Detector, Progress, requests_of
 from liescope.detectors.detector_registry import detector_class, make
 from liescope.detectors.detector_settings import EvaluateSettings
 from liescope.detectors.examples import (
-    WORDS,
     Example,
     corpus_id,
     keeps_reasoning,
@@ -50,7 +49,7 @@ from liescope.detectors.study.metrics import DIFFERENCE, POOLED, WITHIN
 from liescope.detectors.study.schemes import FOLDS, REPEATS, Fold, Scheme, by_group
 from liescope.detectors.study.scorers import evaluate_scores
 from liescope.detectors.study.scores import ALL, CONTROL, NONE, OUT_OF_FOLD, SCORES, SPLIT_OUT, ScoringPlan, score_table
-from liescope.detectors.textualize import TextConfig
+from liescope.detectors.text_form import TextConfig
 from liescope.detectors.view.transcript import Transcript, read_transcripts
 from liescope.generate.corpus.read import Corpus
 
@@ -168,7 +167,7 @@ def without_reasoning(models: Mapping[str, LoadedDetector], evaluated: pl.DataFr
     score none.
     """
     lacking = evaluated.select((~keeps_reasoning()).sum()).item()
-    blind = {name: model.file.text.view for name, model in models.items() if model.file.text.view != WORDS}
+    blind = {name: model.file.text.view for name, model in models.items() if model.file.text.shows_reasoning}
     if blind and lacking == evaluated.height:
         raise UsageError(f"{next(iter(blind))} reads what speakers thought, and no evaluated statement keeps any of it")
     return [

@@ -17,7 +17,7 @@ from liescope.detectors.study.transfer_result import TransferResult, report, sco
 from liescope.detectors.study.trials import LEFT_OUT, PROTOCOLS, beside, learned_in, plan, recipes_of
 from liescope.detectors.study.units import TASK, UNITS, at_hand, read_table
 from liescope.detectors.suite import read_suite
-from liescope.detectors.textualize import TextConfig
+from liescope.detectors.text_form import TextConfig
 
 
 @takes(TransferSettings, others="options")

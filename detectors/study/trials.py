@@ -23,7 +23,7 @@ from liescope.detectors.study.controls import BEST_WORD, CONTROLS, K_OF_N, LENGT
 from liescope.detectors.study.schemes import Fold, by_group
 from liescope.detectors.study.scores import CONTROL
 from liescope.detectors.study.units import CAME_ALONG, UnitTable
-from liescope.detectors.textualize import TextConfig
+from liescope.detectors.text_form import TextConfig
 from liescope.detectors.training import Recipe
 from liescope.detectors.view.transcript import GameMoment
 

@@ -13,8 +13,9 @@ import numpy as np
 import polars as pl
 
 from liescope.common.statistics import REAL, Bools, Estimate, at_share, estimate, game_weights, share
-from liescope.detectors.calibrate import COVERAGE, Limits, suspected
+from liescope.detectors.calibrate import Limits, suspected
 from liescope.detectors.detector import ROLE, Progress
+from liescope.detectors.detector_settings import COVERAGE
 from liescope.detectors.examples import make_examples
 from liescope.detectors.exchangeable import UNLIKE
 from liescope.detectors.saved import LoadedDetector

@@ -20,7 +20,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from liescope.common.statistics import Floats
-from liescope.detectors.textualize import clean, hide_roles, replace_names
+from liescope.detectors.text_form import clean, hide_roles, replace_names
 from liescope.detectors.tf_idf import Row, Sparse, word_grams
 from liescope.detectors.view.claim_graph import ClaimGraph, claim_graph
 from liescope.detectors.view.transcript import GameMoment, Transcript

@@ -21,7 +21,7 @@ from liescope.detectors import train
 from liescope.detectors.detector import Detector, DetectorOptions
 from liescope.detectors.detector_registry import DETECTORS, declared_options, detector_class, load_parts, make
 from liescope.detectors.examples import Labelled, labelled, read_statements
-from liescope.detectors.textualize import TextConfig
+from liescope.detectors.text_form import TextConfig
 from liescope.detectors.view.transcript import GameMoment, read_transcripts
 from tests.detectors.judge_stub import with_logprobs
 from tests.generate.players.openai.stub import Stub

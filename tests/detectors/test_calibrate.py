@@ -16,10 +16,7 @@ from scipy.special import expit, logit
 from liescope.common.errors import UnknownName, UsageError
 from liescope.common.statistics import Bools, Floats
 from liescope.detectors.calibrate import (
-    ISOTONIC,
     LEVELS,
-    METHODS,
-    TEMPERATURE,
     Calibration,
     Confidence,
     LabelSets,
@@ -30,6 +27,7 @@ from liescope.detectors.calibrate import (
     limits,
     suspected,
 )
+from liescope.detectors.detector_settings import ISOTONIC, METHODS, TEMPERATURE
 from liescope.detectors.view.joint_posterior import SeatedCandidates
 
 

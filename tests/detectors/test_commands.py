@@ -18,11 +18,12 @@ from typer.testing import CliRunner
 from liescope import cli
 from liescope.common.errors import UsageError
 from liescope.common.folders import replacing
-from liescope.detectors.commands import app
+from liescope.detectors import commands, learning_commands
 from tests.detectors.conftest import Corpus
 
 
 def run(*words: str) -> str:
+    app = (learning_commands if words[0] == "train" else commands).app
     return CliRunner().invoke(app, list(words), catch_exceptions=False).stdout
 
 

@@ -14,7 +14,7 @@ from liescope.common.errors import BadData, MissingExtra, UsageError
 from liescope.detectors.detector import Detector
 from liescope.detectors.detector_registry import load_parts, make
 from liescope.detectors.examples import Example, Labelled, labelled, read_statements
-from liescope.detectors.textualize import TextConfig, by_length, distinct, textualize
+from liescope.detectors.text_form import TextConfig, by_length, distinct, textualize
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +97,7 @@ def test_a_package_that_is_not_installed_is_named_with_its_extra(
             raise PackageNotFoundError(name)
         return version(name)
 
-    monkeypatch.setattr("liescope.detectors.detector_registry.version", installed)
+    monkeypatch.setattr("liescope.detectors.detector_registry._version", installed)
     with pytest.raises(MissingExtra, match=rf"{package}.*\[train\]"):
         make(kind, TextConfig(), {})
 

@@ -17,7 +17,7 @@ from liescope.detectors.examples import Example, Labelled, labelled, read_statem
 from liescope.detectors.kinds.duo import DuoDetector, together
 from liescope.detectors.kinds.linear import LinearDetector
 from liescope.detectors.kinds.tfidf import TfidfDetector
-from liescope.detectors.textualize import TextConfig
+from liescope.detectors.text_form import TextConfig
 from liescope.detectors.view.candidate import Candidate
 from liescope.detectors.view.transcript import KILLED, GameMoment, TranscriptTurn, read_transcripts
 

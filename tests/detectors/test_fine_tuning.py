@@ -31,7 +31,7 @@ from liescope.detectors.folds import held_out_rows
 from liescope.detectors.kinds import encoder
 from liescope.detectors.kinds.encoder import EncoderDetector
 from liescope.detectors.model_file import read_model_file
-from liescope.detectors.textualize import TextConfig
+from liescope.detectors.text_form import TextConfig
 from tests.detectors.conftest import TELLS, Corpus
 
 ROOT = Path(__file__).parents[2]

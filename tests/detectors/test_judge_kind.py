@@ -22,7 +22,7 @@ from liescope.detectors.judge.asking import FRUITLESS, ask_judge
 from liescope.detectors.judge.prompt import DEFAULT, read_prompt
 from liescope.detectors.kinds.judge import JudgeDetector, PlattScaling, game_text
 from liescope.detectors.saved import load
-from liescope.detectors.textualize import TextConfig, textualize
+from liescope.detectors.text_form import TextConfig, textualize
 from liescope.detectors.view.transcript import (
     EXILED,
     KILLED,

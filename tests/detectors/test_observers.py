@@ -23,7 +23,7 @@ from liescope.detectors.kinds.observers import (
     counted_of,
     posterior_of,
 )
-from liescope.detectors.textualize import TextConfig
+from liescope.detectors.text_form import TextConfig
 from liescope.detectors.training import train
 from liescope.detectors.view.transcript import EXILED, KILLED, SAID, VOTED, GameMoment, Transcript, TranscriptTurn
 from tests.detectors.conftest import after_the_game

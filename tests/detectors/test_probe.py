@@ -26,7 +26,7 @@ from liescope.detectors.kinds.probe import (
     language_model,
     passage,
 )
-from liescope.detectors.textualize import TextConfig
+from liescope.detectors.text_form import TextConfig
 
 LAYERS = (1, 2, 3, 4)
 SAID = Passage("speaker: we should talk\nplayer1: about this\n", "speaker: look at how people voted")

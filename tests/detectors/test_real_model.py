@@ -15,7 +15,7 @@ from sklearn.metrics import roc_auc_score
 from liescope import play
 from liescope.detectors.detector_registry import make
 from liescope.detectors.examples import Example
-from liescope.detectors.textualize import TextConfig
+from liescope.detectors.text_form import TextConfig
 from liescope.generate.runs.journal import Journal
 from tests.docs.examples import ROOT
 

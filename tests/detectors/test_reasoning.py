@@ -18,13 +18,14 @@ import liescope
 from liescope.common.errors import UnknownName, UsageError
 from liescope.detectors.detector import Detector
 from liescope.detectors.detector_registry import make
-from liescope.detectors.examples import VIEWS, Example, Labelled, labelled, read_statements
+from liescope.detectors.detector_settings import VIEWS
+from liescope.detectors.examples import Example, Labelled, labelled, read_statements
 from liescope.detectors.kinds.judge import game_text
 from liescope.detectors.study.audit_result import AuditResult
 from liescope.detectors.study.figures import SERIOUS, Figure
 from liescope.detectors.study.findings import EvaluationResult
 from liescope.detectors.study.metrics import DIFFERENCE, WITHIN
-from liescope.detectors.textualize import TextConfig, View, textualize
+from liescope.detectors.text_form import TextConfig, View, textualize
 from liescope.detectors.view.transcript import SAID as SAYS
 from liescope.detectors.view.transcript import GameMoment, Transcript, TranscriptTurn, read_transcripts
 from tests.detectors.conftest import SHARED, Corpus, Rows, after_the_game

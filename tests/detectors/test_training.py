@@ -17,7 +17,7 @@ from liescope.detectors.examples import corpus_id, labelled, make_examples, read
 from liescope.detectors.folds import fold_of, out_of_fold
 from liescope.detectors.model_file import CorpusName
 from liescope.detectors.saved import load
-from liescope.detectors.textualize import TextConfig
+from liescope.detectors.text_form import TextConfig
 from liescope.detectors.training import Recipe, cross_validate, train
 from tests.detectors.conftest import Corpus, Rows
 

@@ -14,7 +14,7 @@ from liescope.common.sentence_encoder import bundled_encoder
 from liescope.detectors import train
 from liescope.detectors.examples import Example
 from liescope.detectors.kinds.embedding import sentence_encoder
-from liescope.detectors.textualize import GAP, TextConfig, fit_texts, textualize
+from liescope.detectors.text_form import GAP, TextConfig, fit_texts, textualize
 from tests.detectors.conftest import NAMES, SHARED, Corpus, Rows
 
 LIMIT = 24

@@ -16,7 +16,7 @@ from liescope.detectors.detector import Detector
 from liescope.detectors.detector_registry import make
 from liescope.detectors.examples import Labelled, examples_of
 from liescope.detectors.kinds.linear import LinearDetector, WhoDeceives
-from liescope.detectors.textualize import TextConfig
+from liescope.detectors.text_form import TextConfig
 from liescope.detectors.view.claim_graph import ClaimGraph
 from liescope.detectors.view.transcript import SAID, GameMoment, Transcript, TranscriptTurn
 from tests.detectors.conftest import after_the_game

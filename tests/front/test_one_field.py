@@ -18,7 +18,7 @@ from liescope.detectors.detector_registry import DETECTORS, declared_options, ma
 from liescope.detectors.detector_settings import TrainSettings
 from liescope.detectors.kinds.tfidf import TfidfDetector, TfidfOptions
 from liescope.detectors.study.bench import _contenders
-from liescope.detectors.textualize import TextConfig
+from liescope.detectors.text_form import TextConfig
 
 
 class WaitingOptions(TfidfOptions):

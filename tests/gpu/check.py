@@ -33,7 +33,7 @@ from liescope.detectors.detector_registry import make
 from liescope.detectors.examples import Labelled, labelled, read_statements
 from liescope.detectors.kinds.encoder import EncoderDetector
 from liescope.detectors.kinds.probe import ProbeDetector
-from liescope.detectors.textualize import TextConfig
+from liescope.detectors.text_form import TextConfig
 
 PEAKS = {"H200": 989, "H100": 989, "A100": 312, "L40S": 362, "L4": 121, "T4": 65}
 """Dense bf16 TFLOP/s as NVIDIA's data sheets give them (T4: fp16), by a part of the card's name."""

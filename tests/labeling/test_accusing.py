@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from liescope.detectors.examples import Example
-from liescope.detectors.textualize import TextConfig, textualize
+from liescope.detectors.text_form import TextConfig, textualize
 from liescope.detectors.view.candidate import ABOUT, REST, Candidate, pieces
 from liescope.detectors.view.transcript import SAID, GameMoment, Transcript, TranscriptTurn
 from liescope.labeling.accusing import accused

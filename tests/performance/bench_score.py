@@ -22,7 +22,7 @@ import numpy as np
 import polars as pl
 
 import liescope
-from liescope.detectors.textualize import textualize
+from liescope.detectors.text_form import textualize
 
 ROOT = Path(__file__).parents[2]
 WORK = """

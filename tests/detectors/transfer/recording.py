@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from liescope.detectors import Example
 from liescope.detectors.detector import DetectorOptions, Progress, silent
 from liescope.detectors.kinds.linear import AnsweredQuestions, GameOptions, WholeGameDetector
-from liescope.detectors.textualize import TextConfig
+from liescope.detectors.text_form import TextConfig
 from liescope.detectors.view.candidate import Candidate
 from tests.detectors.counting import CountingDetector
 

@@ -16,7 +16,7 @@ from liescope.detectors.material import canaries
 from liescope.detectors.study.transfer import transfer
 from liescope.detectors.study.trials import LEFT_OUT, PAIR, learned_in, plan
 from liescope.detectors.study.units import UNITS, UnitTable, read_table
-from liescope.detectors.textualize import TextConfig
+from liescope.detectors.text_form import TextConfig
 from liescope.detectors.training import Recipe
 from tests.detectors.conftest import Corpus, Rows
 from tests.detectors.transfer.conftest import Planted, each_fold, mixed, rows_of

@@ -16,7 +16,7 @@ from liescope.detectors.study.transfer import transfer
 from liescope.detectors.study.transfer_result import TransferResult
 from liescope.detectors.study.trials import LEFT_OUT, learned_in, plan
 from liescope.detectors.study.units import UnitTable, read_table
-from liescope.detectors.textualize import TextConfig
+from liescope.detectors.text_form import TextConfig
 from liescope.detectors.training import Recipe
 from liescope.detectors.view.transcript import GameMoment
 from tests.detectors.conftest import Rows

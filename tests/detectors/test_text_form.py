@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from liescope.detectors.examples import Example
-from liescope.detectors.textualize import TextConfig, textualize
+from liescope.detectors.text_form import TextConfig, textualize
 
 NAMES = ("Alice", "Bob", "Charlie", "Diana")
 

@@ -23,7 +23,8 @@ from pydantic import Field
 
 from liescope.common.errors import UnknownName
 from liescope.common.reading import Strict
-from liescope.detectors.examples import BOTH, REASONING, VIEWS, WORDS, Example
+from liescope.detectors.detector_settings import BOTH, REASONING, VIEWS, WORDS
+from liescope.detectors.examples import Example
 from liescope.labeling.masking import nicknames
 
 # In lower case, these are more likely words than names: "let me be frank", "I will".
@@ -64,6 +65,11 @@ class TextConfig(Strict):
     mask_role_words: bool = False
     speaker_tag: bool = False
     view: View = "words"
+
+    @property
+    def shows_reasoning(self) -> bool:
+        """Whether it shows what the speaker thought."""
+        return self.view != WORDS
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:
