@@ -31,7 +31,7 @@ from liescope.detectors.view.joint_posterior import seated
 LEVELS = tuple(percent / 100 for percent in range(50, 100))
 """The coverages that a model keeps a limit for; one in between is answered by the next above."""
 ABSTAIN = "abstain"
-_EDGE, _HOTTEST = 1e-9, 20.0
+_EDGE, _HOTTEST = 1e-9, 20.0  # distance of scores from 0 and 1; largest temperature
 Limits = Annotated[tuple[float | None, ...], Field(min_length=len(LEVELS), max_length=len(LEVELS))]
 Share = Annotated[float, Field(ge=0, le=1)]
 Temperature = Annotated[float, Field(ge=1 / _HOTTEST, le=_HOTTEST)]
@@ -43,7 +43,7 @@ def level_of(coverage: float) -> int:
     """The index in `LEVELS` of the lowest coverage that is at least this one. Raises UsageError."""
     if not LEVELS[0] <= coverage <= LEVELS[-1]:
         raise UsageError(f"--coverage must be from {LEVELS[0]} to {LEVELS[-1]}, not {coverage}")
-    return int(np.searchsorted(LEVELS, coverage - 1e-9))
+    return int(np.searchsorted(LEVELS, coverage - 1e-9))  # 1 - 0.1 may lie just above 0.9
 
 
 class LabelSets(Strict):

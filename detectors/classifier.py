@@ -42,7 +42,7 @@ from liescope.generate.importers.own_data import LabelColumn, canary_of
 
 _CLASSES_FILE = "classes.json"
 _LARGEST = 2**10
-_EDGE = 1e-15
+_EDGE = 1e-15  # probabilities stay so far from 0 and 1, whose log-odds are infinite
 _Classes = TypeAdapter(list[bool | int | float | str])
 
 

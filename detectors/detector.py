@@ -217,7 +217,7 @@ class LearnsInSteps(Detector):
     curves: Path | None = None
 
 
-_EDGE = 1e-6
+_EDGE = 1e-6  # probabilities stay so far from 0 and 1, whose log-odds are infinite
 
 
 def log_odds(probability: float) -> float:

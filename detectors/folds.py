@@ -32,6 +32,7 @@ def fold_of(y: Bools, groups: NDArray[np.str_], folds: int, seed: int) -> Rows:
         uneven, sizes = (tried / total).std(axis=1).mean(axis=1).tolist(), dealt.sum(axis=1).tolist()
         best = 0
         for one in range(1, folds):
+            # the tolerances of np.isclose, by which scikit-learn breaks ties
             level = math.isclose(uneven[one], uneven[best], rel_tol=1e-5, abs_tol=1e-8)
             if uneven[one] < uneven[best] or (level and sizes[one] < sizes[best]):
                 best = one

@@ -175,7 +175,7 @@ def adjusted_difference(
     families = parts.select("family", "below", score=score).group_by("family").agg(pl.col("score", "below").sum())
     error = float(np.linalg.norm(families["score"].to_numpy())) / compared
     width = scale[1] - scale[0]
-    if error < 1e-9:
+    if error < 1e-9:  # all families agree, but for rounding
         rarer = min(parts.filter(side)["family"].n_unique() for side in ("with_fact", "without"))
         return difference, *agreed(difference, rarer, (-width, width)), families.height
     alike = equal_weights(families["below"].to_numpy())

@@ -224,7 +224,7 @@ def settled(chances: Array) -> int | None:
 def in_the_running(names: Sequence[str], chances: Array) -> str:
     """The likeliest to be first, as many as together have 95% of the probability: "a 60%, b 30% and c 7%"."""
     order = np.argsort(-chances, kind="stable")
-    several = order[: int(np.searchsorted(np.cumsum(chances[order]), SURE - 1e-9)) + 1]
+    several = order[: int(np.searchsorted(np.cumsum(chances[order]), SURE - 1e-9)) + 1]  # rounding adds none
     parts = [f"{names[at]} {percent(float(chances[at]))}" for at in several[:_NAMED]]
     if others := list(several[_NAMED:]):
         share = percent(float(chances[others].sum()))

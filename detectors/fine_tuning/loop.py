@@ -43,7 +43,12 @@ def read_body(
     if classes is not None:
         settings |= {"id2label": dict(enumerate(classes)), "label2id": {name: at for at, name in enumerate(classes)}}
     tokenizer, model, missing = read_transformer(
-        "AutoModelForSequenceClassification", folder, classes is None, dtype=torch.float32, **settings
+        # by default transformers keeps the dtype of the file, and half precision is too coarse for small steps
+        "AutoModelForSequenceClassification",
+        folder,
+        classes is None,
+        dtype=torch.float32,
+        **settings,
     )
     return tokenizer, model, frozenset(key.rpartition(".")[0] for key in missing)
 

@@ -32,7 +32,7 @@ from liescope.detectors.text_form import TextConfig
 from liescope.detectors.view.candidate import Candidate, Reason
 from liescope.detectors.view.transcript import GameMoment
 
-_SAME = 1e-9
+_SAME = 1e-9  # a smaller spread is rounding: the opinion tells nobody apart
 
 
 class DuoDetector(LinearDetector):

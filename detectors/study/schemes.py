@@ -16,7 +16,7 @@ from liescope.detectors.folds import Rows, fold_of
 from liescope.detectors.study.scores import FINISHED, GROUPS_OUT, SPLIT_OUT, score_table
 
 FOLDS, REPEATS = 5, 3
-_EDGE = 1e-6
+_EDGE = 1e-6  # probabilities stay so far from 0 and 1, whose log-odds are infinite
 Probe = Callable[[Rows, Rows, Bools], Floats]
 """Called with (rows to learn from, rows to score, labels of all rows); returns the probabilities of the scored rows."""
 

@@ -107,7 +107,7 @@ def _forward(ins: Floats, outs: Floats, most: int) -> Floats:
     return sums
 
 
-_EDGE, _NEAR, _ROUNDS = 1e-6, 1e-6, 100
+_EDGE, _NEAR, _ROUNDS = 1e-6, 1e-6, 100  # distance from 0 and 1; log-odds taken as met; most rounds
 
 
 def seated(games: Sequence[Mapping[str, float]], deceivers: Sequence[int | None]) -> tuple[SeatedCandidates, Floats]:

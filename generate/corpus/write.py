@@ -210,6 +210,7 @@ def _array(column: CorpusColumn, values: list[Any], kind: pa.DataType) -> pa.Arr
 def encodable(value: Any) -> Any:
     """A value whose texts have U+FFFD for a lone surrogate, which no UTF-8 can hold."""
     if isinstance(value, str):
+        # UTF-16 joins surrogate pairs to characters, so that only lone ones are replaced
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, dict):
         return {key: encodable(inner) for key, inner in value.items()}

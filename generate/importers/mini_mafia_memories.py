@@ -126,6 +126,7 @@ def _message(speaker: str, words: str) -> LogMessage:
     quoted = words.startswith('"')
     closed = len(words) > 1 and words.endswith('"')
     text = (words[1:-1] if closed else words[1:]) if quoted else words
+    # UTF-16 joins surrogate pairs to characters, so that only lone ones are replaced
     whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     name, escaped = re.escape(speaker), whole.endswith("\\")
     nothing_said = rf"\s*(?:\[|{name}(?:'s \w+|, as {name})?:)?\s*"  # before a quotation: "", "[", "Alice: "

@@ -332,6 +332,7 @@ class Spool:
     _AT_ONCE = 1000
 
     def __init__(self, on_disc: bool) -> None:
+        # "" is a private file that SQLite deletes by itself; nothing in it is ever rolled back
         self._base = sqlite3.connect("" if on_disc else ":memory:")
         self._base.execute("PRAGMA journal_mode = OFF")
         self._base.execute("CREATE TABLE rows (game INTEGER, line INTEGER, row TEXT)")

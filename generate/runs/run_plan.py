@@ -224,8 +224,8 @@ class Plan(RunPlan):
         plan = super().parse(data, where)
         try:
             plan.spec.check()
-            hash(plan.spec)
-            json.dumps(data, allow_nan=False)
+            hash(plan.spec)  # TypeError for an unhashable value, such as a list where a text belongs
+            json.dumps(data, allow_nan=False)  # ValueError for NaN, which JSON lacks
         except (LiescopeError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
             why = f"makes no game ({plain(str(error))})"
             raise BadData(f"{where} holds a plan that {why}; restore {PLAN_FILE}") from None

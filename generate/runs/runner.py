@@ -380,7 +380,7 @@ def _all_or_first_error(results: Sequence[Reply | BaseException]) -> list[Reply]
     """The replies of a batch once all have ended, or the most serious error: PlayerFailed only if there is no other."""
     errors = [result for result in results if isinstance(result, BaseException)]
     for error in sorted(errors, key=lambda error: isinstance(error, PlayerFailed)):
-        raise error
+        raise error  # the first, if there is any
     return [result for result in results if isinstance(result, Reply)]
 
 

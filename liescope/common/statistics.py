@@ -41,7 +41,7 @@ CHANGE: Scale = (-1.0, 1.0)
 POSITIVE: Scale = (0.0, math.inf)
 REAL: Scale = (-math.inf, math.inf)
 
-_TINY = 1e-12
+_TINY = 1e-12  # a smaller difference is rounding
 _ERROR = 1e-9  # a smaller standard error is rounding
 
 

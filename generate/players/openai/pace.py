@@ -126,6 +126,7 @@ class ReportedLimit:
     def wait(self, tokens: float, now: float) -> float:
         """Seconds until a request of so many tokens fits in."""
         missing = min(SPARE * tokens if self.tokens else 1.0, max(self.limit, 1.0)) - self.left
+        # what is used comes back in `reset` seconds, so one unit takes reset / used
         used = max(self.limit - self.remaining, self.limit / 1000, 1e-3)
         return missing * max(self.reset, 1e-3) / used - (now - self.at) if missing > 0 else 0.0
 

@@ -278,7 +278,7 @@ class ServerFile:
             self._base = sqlite3.connect(file, isolation_level=None)
             self._base.execute("PRAGMA journal_mode = WAL")
             self._base.execute("PRAGMA synchronous = FULL")
-            self._base.execute("PRAGMA secure_delete = ON")
+            self._base.execute("PRAGMA secure_delete = ON")  # withdrawn names leave no trace in free pages
             self._base.executescript(_SCHEMA)
         except (OSError, sqlite3.Error) as error:
             raise UsageError(f"{file} cannot be opened ({error}); choose another --out") from error
