@@ -43,7 +43,7 @@ def level_of(coverage: float) -> int:
     """The index in `LEVELS` of the lowest coverage that is at least this one. Raises UsageError."""
     if not LEVELS[0] <= coverage <= LEVELS[-1]:
         raise UsageError(f"--coverage must be from {LEVELS[0]} to {LEVELS[-1]}, not {coverage}")
-    return int(np.searchsorted(LEVELS, coverage - 1e-9))  # 1 - 0.1 may lie just above 0.9
+    return int(np.searchsorted(LEVELS, coverage - 1e-9))  # forgives a coverage rounded up past its level
 
 
 class LabelSets(Strict):

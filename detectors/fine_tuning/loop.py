@@ -42,13 +42,9 @@ def read_body(
     settings: dict[str, Any] = {"attn_implementation": attention} if attention else {}
     if classes is not None:
         settings |= {"id2label": dict(enumerate(classes)), "label2id": {name: at for at, name in enumerate(classes)}}
+    # By default transformers keeps the dtype of the file, and half precision is too coarse for small steps.
     tokenizer, model, missing = read_transformer(
-        # by default transformers keeps the dtype of the file, and half precision is too coarse for small steps
-        "AutoModelForSequenceClassification",
-        folder,
-        classes is None,
-        dtype=torch.float32,
-        **settings,
+        "AutoModelForSequenceClassification", folder, classes is None, dtype=torch.float32, **settings
     )
     return tokenizer, model, frozenset(key.rpartition(".")[0] for key in missing)
 
