@@ -45,8 +45,8 @@ THIS = "this model"
 
 
 class Reported(BaseModel):
-    """What report.json of an evaluation (corpus, and by name the model.json of its models) or of a transfer (targets by
-    corpus) says.
+    """The contents of report.json of an evaluation (corpus, and by name the model.json of its models) or of a transfer
+    (targets by corpus).
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)

@@ -100,7 +100,7 @@ def read_suite(name: str, data: Path | None) -> Suite:
     """A suite: one of `SUITES`, or that in a TOML file. data: the folder where paths begin; None for that of the file,
     or the working folder for a suite of Liescope.
 
-    Raises UsageError if there is no such suite, BadData for a file that is none, with the place.
+    Raises UsageError if there is no such suite, BadData, with the place, for an invalid file.
     """
     if name == "all":
         parts = [read_toml(_HERE / f"{one}.toml", _SuiteFile, _LARGEST, _ADVICE) for one in SUITES[:-1]]

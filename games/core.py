@@ -262,7 +262,7 @@ class Game(ABC):
 
     def view(self, seat: str) -> tuple[Event, ...]:
         """The events that a seat has seen, in order, without the private data that no seat may see."""
-        # Views grow with the log: made anew for every ask they would cost the square of its length.
+        # Views grow with the log: rebuilding them for every ask would cost the square of its length.
         for event in map(public, self.events[self._shown :]):
             for name in self.names if event.audience is None else event.audience:
                 self._views[name].append(event)

@@ -98,11 +98,11 @@ class LessonMeta(TypedDict):
 class ForkMeta(TypedDict):
     """Where a continuation of a recorded game comes from.
 
-    run, game, step: the run, the game and the step that it goes on from; root: the game played from its start that all
-    of these go back to, so that games of one root share a beginning; seat: who is played anew; group: the intervention,
-    in words, which all continuations of one kind share; number: its number in the group, from 0: in every group, the
-    continuation of that number draws the same random numbers; events: how many of its events, from the first, are
-    those of the recorded game; people: the persons who acted in these from a seat, by seat, if there are any.
+    run, game, step: the run, the game and the step that it goes on from; root: the game, played from its start, that it
+    goes back to, so that games with one root share a beginning; seat: the replayed one; group: the intervention, in
+    words, which all continuations of one kind share; number: its number in the group, from 0: in every group, the
+    continuation of that number draws the same random numbers; events: how many of its events, from the first, are those
+    of the recorded game; people: by seat, the person who acted from it in these, if any.
     """
 
     run: str
@@ -122,11 +122,11 @@ class GameMeta(TypedDict, total=False):
     turn: its number in its cell; seating: how roles were dealt; learning: the learner learns; lessons: the lessons
     learned; fork: for continuations of a recorded game; judge: who rated it afterwards; settings: the condition it was
     played under; split: the official one, train, validation or test; withdrawn: the seats whose players withdrew their
-    words, with the number of statements that went; family: of texts, their group, and without one, as of conversations,
-    what stands for the words and is the same for copies; domain, canary: of conversations, what they are about, and the
-    mark by which their publishers ask that nobody trains on them; prompt_version, import_notes: of imported games;
-    cells_left_out: of those, by column, the cells that could not be read; batch, number, timestamp, players, unread:
-    further facts from an imported log.
+    words, with the number of statements that went; family: for texts, their group; without one, and for conversations,
+    a hash of the words, equal for copies; domain, canary: of conversations, what they are about, and the mark by which
+    their publishers ask that nobody train on them; prompt_version, import_notes: of imported games; cells_left_out: of
+    those, by column, the cells that could not be read; batch, number, timestamp, players, unread: further facts from an
+    imported log.
     """
 
     turn: int

@@ -55,7 +55,7 @@ class Scorer:
         return cls(name, table, measure, measure(table))
 
     def on(self, others: pl.DataFrame) -> Scorer:
-        """It on the statements that are in both tables."""
+        """The scorer, restricted to statements that are in both tables."""
         if self.table["statement_id"].equals(others["statement_id"]):
             return self
         return Scorer.of(

@@ -89,7 +89,7 @@ class GameMoment:
 
 @dataclass(frozen=True, slots=True)
 class GamePrediction:
-    """What a detector makes of a game at one moment.
+    """A detector's view of a game at one moment.
 
     players: by living player, the probability that the player deceives; statements: by place among the turns, the
     probability that the statement is deceptive; suspects: the players, living or not, whom a saved detector cannot rule

@@ -261,8 +261,8 @@ def siblings_of(game: GameRecord) -> str:
 
 def split_game(game: GameRecord, hold_out: Collection[str], held_out_siblings: Collection[str] = ()) -> str:
     """The split of a game: the official one, if its publishers gave it one; "test" if a held-out model plays in it or
-    in a game that it shares its beginning with (held_out_siblings, as `siblings_of` names them); otherwise by the game
-    that it goes back to, so that games with a common beginning are never parted.
+    in a game with the same beginning (held_out_siblings, as `siblings_of` names them); otherwise by the game that it
+    goes back to, so that games with a common beginning stay together.
 
     Raises UsageError if an official train or validation game would have to be held out.
     """

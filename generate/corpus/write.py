@@ -130,8 +130,8 @@ _CALL: Callable[[Mapping[str, Any]], tuple[Any, ...]] = itemgetter(*TABLES["call
 
 @dataclass(slots=True)
 class Written:
-    """What was written. seen: the run of each game; games: the names of the games; official: games that have kept a
-    split of their publishers; withdrawn: statements that their speakers withdrew.
+    """What was written. seen: the run of each game; games: the names of the games; official: games that kept their
+    publishers' split; withdrawn: statements that their speakers withdrew.
     """
 
     seen: dict[str, str] = field(default_factory=dict)

@@ -329,7 +329,7 @@ def plan_terms(plan: Mapping[str, Any]) -> dict[str, Terms]:
 
 
 def stated_terms(facts: Any) -> Terms:
-    """What is not stated plainly counts as not allowed."""
+    """Anything not clearly stated counts as not allowed."""
     facts = facts if isinstance(facts, Mapping) else {}
     origin, licence, name, means = (str(facts.get(key) or "") for key in ("origin", "licence", "licence_id", "means"))
     told = facts.get("languages")
@@ -339,13 +339,13 @@ def stated_terms(facts: Any) -> Terms:
 
 
 def plan_texts(plan: Mapping[str, Any]) -> dict[str, str]:
-    """What the card says about the games of a run that Liescope cannot play, by their names."""
+    """The card's sentences about a run's games that Liescope cannot play, by name."""
     texts = plan.get(TEXTS)
     return {str(name): str(text) for name, text in texts.items()} if isinstance(texts, Mapping) else {}
 
 
 def handed_on(plan: Mapping[str, Any]) -> dict[str, Any]:
-    """What the plan of a run that is made of this one keeps, so that no words lose their terms on the way."""
+    """What a run made from this one keeps in its plan, so that no words lose their terms on the way."""
     terms = {name: asdict(given) for name, given in plan_terms(plan).items()}
     return {name: value for name, value in ((TERMS, terms), (TEXTS, plan_texts(plan))) if value}
 

@@ -38,9 +38,9 @@ def seating(deck: Sequence[str], names: Sequence[str], random: Random) -> Iterat
     """A block of as many games as there are cards, in which every name holds every card of the deck exactly once.
 
     Yields (names as they sit, the cards: one for each name, then those that no one holds). Within a block the seating
-    order stays the same, so that roles are balanced over places as well; it and the arrangement of the roles are
-    redrawn for each block. The games of a block are ordered so that the first few are as balanced as possible, however
-    many are played. The speaking order is drawn by the game itself, round by round.
+    order stays the same, so that roles are balanced over places as well; it and the arrangement of roles are redrawn
+    for each block. The games of a block are ordered so that the first few are as balanced as possible, however many are
+    played. The speaking order is drawn by the game itself, round by round.
     """
     order = random.sample(list(names), len(names))
     cards = random.sample(list(deck), len(deck))
@@ -116,7 +116,7 @@ class RunPlan(BaseModel):
             ) from None
 
     def to_json(self) -> dict[str, Any]:
-        """The plan as plain JSON data, without what has its default."""
+        """The plan as plain JSON data, defaults left out."""
         data = self.model_dump(mode="json")
         for name, field in type(self).model_fields.items():
             if not field.is_required() and getattr(self, name) == field.get_default(call_default_factory=True):

@@ -192,7 +192,7 @@ def name_panel(panel: Axes, text: str) -> None:
 
 
 def name_axis(figure: Figure, text: str) -> None:
-    """What the numbers below the last panel are, from the left edge of the figure to the right."""
+    """Say what the numbers below the last panel are, across the whole figure."""
     shown = lines(text, _ACROSS)
     figure.supxlabel(shown, size=10)
     _grow(figure, shown.count("\n") + 1)

@@ -19,7 +19,7 @@ class Part:
 
     @classmethod
     def read(cls, words: str) -> Part:
-        """The part that is written as K/N. Raises UsageError for other words."""
+        """The part that is written as K/N. Raises UsageError for anything else."""
         found = _WRITTEN.fullmatch(words)
         if found is None or int(found[1]) > int(found[2]):
             raise UsageError(f"--part takes K/N, the K-th of N shares, as in 1/4; got {words!r}")
@@ -29,5 +29,5 @@ class Part:
         return f"{self.number}/{self.of}"
 
     def share(self, total: int) -> range:
-        """Its places among `total` things: neighbours, in every part as many as in another, or one more."""
+        """The part's indices among `total` things: a contiguous range; parts differ in size by one at most."""
         return range((self.number - 1) * total // self.of, self.number * total // self.of)

@@ -1,4 +1,4 @@
-"""Reading what somebody else made: regular files alone, up to a size, with one line for an error."""
+"""Reading other people's files: only regular files, up to a size, with one line for an error."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 class Strict(BaseModel):
-    """What a file says, checked as it is read: what is not declared, and numbers that are not finite, are refused."""
+    """The contents of a file, checked as they are read: undeclared fields and numbers that are not finite are
+    refused.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
@@ -51,7 +53,7 @@ class Reading:
 
 
 def fault(error: ValidationError) -> str:
-    """The first thing that is wrong with data, in one line: where it stands, and why."""
+    """The first fault in data, in one line: where it is, and why it is one."""
     first = error.errors()[0]
     place, why = ".".join(map(str, first["loc"]))[:100], first["msg"].removeprefix("Value error, ")
     return " ".join((f"{place}: {why}" if place else why).split())[:_LONGEST]
@@ -66,7 +68,7 @@ def read_json(path: Path, kind: TypeAdapter[T], most: int, advice: str) -> T:
 
 
 def read_parquet(path: Path, schema: Mapping[str, Any], most: int, advice: str) -> pl.DataFrame:
-    """A Parquet table of these columns, by name their type in polars, without nulls and of at most so many rows. Raises
+    """A Parquet table with these columns (name to polars type), without nulls and with at most so many rows. Raises
     BadData for any other file.
     """
     import polars as pl
@@ -99,7 +101,7 @@ def read_toml(path: Path, kind: type[Model], most: int, advice: str) -> Model:
 def regular(path: Path, most: int | None = None) -> Path:
     """The path, if it leads to a regular file of no more than so many bytes, before a library opens it.
 
-    A pipe in a stranger's folder would make whoever opens it wait for ever, and a link to /dev/zero has no end. Raises
+    A pipe in a stranger's folder would make its reader wait forever, and a link to /dev/zero has no end. Raises
     BadData for either, FileNotFoundError and other OSErrors as opening does.
     """
     _check(path, path.stat(), most)
@@ -119,11 +121,11 @@ def open_regular(path: Path, most: int | None = None) -> BufferedReader:
 
 def read_bytes(path: Path, most: int = LARGEST_TEXT, given: bool = False) -> bytes:
     """All of a regular file of no more than `most` bytes; raises as `regular`. given: the user named this very file, so
-    that it may also be a pipe, as in `--config <(command)`.
+    it may also be a pipe, as in `--config <(command)`.
     """
     with path.open("rb") if given else open_regular(path, most) as file:
         held = file.read(most + 1)
-    if len(held) > most:  # it grew
+    if len(held) > most:  # it grew since it was checked, or is a pipe
         raise _too_large(path, len(held), most)
     return held
 

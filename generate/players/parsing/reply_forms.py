@@ -1,4 +1,4 @@
-"""Answers in JSON: the schema that is asked for, and what is read of assessments and forms anywhere in the text.
+"""Answers in JSON: the schema that is asked for, and how assessments and forms are read anywhere in the text.
 
 A field of an assessment that cannot be read is None with a note that says why, never a default; if no field can be read
 there is no assessment. Numbers range from 0 to 1; another scale is read only if it is written next to the number. If a
@@ -208,7 +208,9 @@ _NUMBERED = re.compile(
 
 
 def _beliefs(text: str, claims: Sequence[str], notes: list[str]) -> dict[str, tuple[str, ...]]:
-    """What is believed of each claim: by an object's numbers, numbered lines, or the first word about a single one."""
+    """The beliefs about the claims: from an object with their numbers, from numbered lines, or from the first word if
+    there is only one.
+    """
     data = _unwrapped(find_object(text, notes))
     if data is not None:
         pairs = [(re.sub(r"\D", "", str(name)), _said(value)) for name, value in data.items()]
@@ -301,7 +303,7 @@ def _items(text: str, notes: list[str]) -> list[Any] | None:
 
 
 def _claim(item: Any) -> tuple[str, ...] | None:
-    """The texts of a claim's fields in their order; None if it is no claim."""
+    """The texts of a claim's fields in order; None if it is not a claim."""
     if not isinstance(item, dict):
         return None
     known = {str(key).strip().casefold(): value for key, value in item.items()}

@@ -233,6 +233,6 @@ def _digest(script: str) -> str:
 
 
 def _embedded(svg: str) -> str:
-    """As an address; what an attribute or an address could mistake is written as %XX."""
+    """As a data address; characters with a meaning in attributes or addresses are written as %XX."""
     marked = svg if _QUOTED.search(svg) else svg.replace('"', "'")
     return f"data:image/svg+xml,{quote(marked, safe=_PLAIN)}"

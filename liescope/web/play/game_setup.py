@@ -58,7 +58,7 @@ CONSENT: Paragraphs = (
 
 
 def read_consent(file: Path) -> Paragraphs:
-    """A host's own text: plain paragraphs with empty lines between them. Raises BadData for a file that is none."""
+    """A host's own text: plain paragraphs with empty lines between them. Raises BadData for any other file."""
     try:
         with file.open(encoding="utf-8") as source:
             text = source.read(LONGEST + 1)

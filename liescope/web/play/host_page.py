@@ -42,7 +42,7 @@ class FormField:
         return replace(self, value=words.strip()[:_LONGEST])
 
     def read(self) -> Any:
-        """What the field says. Raises UsageError for a number that is none, or too small."""
+        """What the field says. Raises UsageError for an invalid number, or one that is too small."""
         if self.kind != NUMBER:
             return self.value == "yes" if self.kind == SWITCH else self.value
         kind = "a whole number" if self.whole else "a number"

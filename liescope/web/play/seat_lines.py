@@ -1,5 +1,5 @@
 """What a seat is told and asked: the lines of its page, what is going on and who is still in the game, in the second
-person, with nothing that the seat does not know; and how what a person sends becomes a reply.
+person, and only what the seat knows; and how a person's input becomes a reply.
 """
 
 from __future__ import annotations

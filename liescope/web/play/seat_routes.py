@@ -198,7 +198,7 @@ async def take(at: AnySeat, given: Sent) -> Response:
 @router.get("/take")
 @router.get("/answer")
 async def form(at: AnySeat) -> Response:
-    """What a browser asks for where the answer to a form is loaded by its address."""
+    """The page that a browser gets if it loads a form's address directly."""
     return at.back()
 
 
@@ -212,8 +212,8 @@ async def log(at: Held, after: int = 0) -> Response:
 
 @router.get("/ask")
 async def ask(at: Held, have: str = "", shown: str = "") -> Response:
-    """What is asked now, unless the page has it. shown: what the page as a whole was made of; where that has changed,
-    it is to load itself anew.
+    """What is asked now, unless the page has it. shown: the state that the page was made from; if that has changed, the
+    page has to reload.
     """
     at.hosted.seats[at.name].asked = time.monotonic()
     if shown and shown != at.shown:

@@ -205,7 +205,7 @@ class _Page:
             before = event if event.kind is not EventKind.RATING else before
 
     def _deed(self, event: Event) -> Shown:
-        """What is shown of any event. saw: the places of the seats that saw it, None for everyone."""
+        """What the page shows of any event. saw: the places of the seats that saw it, None for everyone."""
         return {
             "index": event.index,
             "anchor": self._anchor(event),
@@ -316,8 +316,8 @@ def _of(events: tuple[Event, ...], kind: EventKind) -> list[Event]:
 def _scores(
     given: Mapping[str, float], detectors: Sequence[ShownDetector], row: StatementRow | None
 ) -> Iterator[tuple[str, float, str]]:
-    """What detectors say of a statement: name, score, and how that differs from the label it was trained on; "" where
-    it agrees or there is no label.
+    """What detectors say about a statement: name, score, and how that differs from the label it was trained on; ""
+    where it agrees or there is no label.
     """
     for one in detectors:
         if one.name in given:
