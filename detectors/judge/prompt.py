@@ -285,7 +285,7 @@ def _fields(value: Any) -> dict[str, Any] | None:
 
 
 def _stated(fields: Mapping[str, Any]) -> tuple[str, float | None]:
-    """Which field states a probability, and of which label."""
+    """The field that states a probability, and that probability."""
     name = next(name for name in (*_OWN, *_OF_VERDICT) if name in fields)
     return name, _read(fields[name])
 
