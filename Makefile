@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test test-long browser lint format inspect openai2 bench docs space clean
+.PHONY: demo test test-long browser lint format inspect openai2 performance docs space clean
 
 demo: $(STAMP)
 	$(BIN)/liescope demo --out demo
@@ -47,7 +47,7 @@ openai2: $(STAMP)
 	.venv-openai2/bin/pip install --quiet 'openai[aiohttp]>=2,<3'
 	.venv-openai2/bin/python -m pytest -q -m "not long" tests/generate/players/openai
 
-bench: $(STAMP)
+performance: $(STAMP)
 	$(BIN)/python tests/performance/benchmarks.py
 
 # The site, from docs/ and the docstrings; nothing is fetched, and a broken link fails.
