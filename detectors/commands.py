@@ -21,7 +21,7 @@ from liescope.detectors.detector_settings import (
 )
 
 if TYPE_CHECKING:
-    from liescope.detectors.study.result import StudyResult
+    from liescope.detectors.study.figures import StudyResult
 
 app = typer.Typer()
 _LONGEST = 2**24  # characters of a line

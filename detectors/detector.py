@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import log
 from pathlib import Path
-from typing import Annotated, ClassVar, Self
+from time import monotonic
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +51,35 @@ ROLE = "role"
 
 def silent(what: str, done: int, total: int) -> None:
     """A Progress that shows nothing."""
+
+
+def _remaining(seconds: float, done: int, total: int) -> str:
+    """How long the rest will take at the pace so far, in words; "" while that cannot be told, or for the last half
+    minute. seconds: spent on the work so far.
+    """
+    left = seconds / done * (total - done) if done else 0.0
+    return f"about {left / 60:.0f} min left" if left > 30 else ""
+
+
+@contextmanager
+def shown(wanted: bool) -> Iterator[Progress]:
+    """A Progress: one line a task on standard error, with an estimate of what is left; or none."""
+    if not wanted:
+        yield silent
+        return
+    from liescope.common.console import progress
+
+    with progress() as bars:
+        tasks: dict[str, Any] = {}
+        began: dict[str, float] = {}
+
+        def show(what: str, done: int, total: int) -> None:
+            if what not in tasks:
+                tasks[what], began[what] = bars.add_task(what, total=total, note=""), monotonic()
+            left = _remaining(monotonic() - began[what], done, total)
+            bars.update(tasks[what], completed=done, total=total, note=left)
+
+        yield show
 
 
 @dataclass(frozen=True, slots=True)

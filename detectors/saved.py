@@ -21,7 +21,7 @@ from liescope.common.reading import Reading, check_folder, read_parquet, read_te
 from liescope.common.registry import check_installed
 from liescope.common.statistics import Bools, Floats
 from liescope.detectors.calibrate import ABSTAIN, suspected
-from liescope.detectors.detector import ROLE, Detector, Progress, requests_of, silent
+from liescope.detectors.detector import ROLE, Detector, Progress, requests_of, shown, silent
 from liescope.detectors.detector_registry import DETECTORS, detector_class, load_parts
 from liescope.detectors.detector_settings import COVERAGE
 from liescope.detectors.examples import Example, examples_of
@@ -29,7 +29,6 @@ from liescope.detectors.exchangeable import UNLIKE, CalibrationGames
 from liescope.detectors.learned_from import LearnedStatements
 from liescope.detectors.logistic import TRAIN_AGAIN
 from liescope.detectors.model_file import MODEL_FILE, ModelFile, model_folder, read_model_file
-from liescope.detectors.progress import shown
 from liescope.detectors.statement_inputs import NO_REASONING, Statement, StatementReader, each_statement
 from liescope.detectors.study.figures import Figure
 from liescope.detectors.study.metrics import LEVELS, flagged

@@ -21,9 +21,8 @@ from liescope.common.parts import Part
 from liescope.common.report.files import csv_text
 from liescope.common.settings import takes
 from liescope.common.text import plain
-from liescope.detectors.detector import AsksChatModel
+from liescope.detectors.detector import AsksChatModel, shown
 from liescope.detectors.detector_settings import ScoreFileSettings, ScoreSettings
-from liescope.detectors.progress import shown
 from liescope.detectors.saved import WINDOW, LoadedDetector, load
 from liescope.detectors.statement_inputs import COLUMNS
 from liescope.generate.importers.importer_protocol import Rejected

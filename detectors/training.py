@@ -21,7 +21,7 @@ from liescope.common.settings import read_query, takes
 from liescope.common.statistics import Floats
 from liescope.common.text import OF_GAMES, Units, number_of, plain
 from liescope.detectors.calibrate import Confidence, LabelSets, Players, cross_fitted, fit_players, limits
-from liescope.detectors.detector import ROLE, Detector, LearnsInSteps, Progress, requests_of, silent
+from liescope.detectors.detector import ROLE, Detector, LearnsInSteps, Progress, requests_of, shown, silent
 from liescope.detectors.detector_registry import detector_class, make
 from liescope.detectors.detector_settings import METHODS, NONE, TEMPERATURE, TrainSettings
 from liescope.detectors.examples import Example, Labelled, check_trainable, summary, target_column, usual_target
@@ -32,7 +32,6 @@ from liescope.detectors.learned_from import LearnedStatements
 from liescope.detectors.material import Material, check_may_train, read_material
 from liescope.detectors.model_file import ModelFile, TrainingFacts
 from liescope.detectors.own_rows import corpus_of, source_name
-from liescope.detectors.progress import shown
 from liescope.detectors.saved import CURVES_FOLDER, check_free, is_model, write_model
 from liescope.detectors.study.figures import Figure, figure_table
 from liescope.detectors.study.metrics import HEADLINE, choose_thresholds

@@ -76,9 +76,9 @@ def tally(cells: pl.DataFrame) -> pl.DataFrame:
 
 def count_by_settings(tables: Mapping[str, pl.DataFrame]) -> dict[tuple[str, str], Counts]:
     """Counts of games by (game, its settings as JSON), from the tables `games` and `votes` of a run or a corpus. The
-    voter is the one who votes as a villager: in Mini-Mafia the survivor. Left out, by counted reason: failed games,
-    forks (they share a recorded beginning, not independent), games without one of the three roles, games in which
-    several models shared a role (their win belongs to no single model), games without a known winner.
+    voter is whoever votes in that role: in Mini-Mafia the survivor of the night. Left out, by counted reason: failed
+    games, forks (they share a recorded beginning, not independent), games without one of the three roles, games in
+    which several models shared a role (their win belongs to no single model), games without a known winner.
     """
     texts = tables["games"]["settings"].unique().to_list()
     alike = {text: json.dumps(json.loads(text), ensure_ascii=False, sort_keys=True) for text in texts}

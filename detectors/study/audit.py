@@ -15,10 +15,10 @@ from liescope.common.report.contents import with_interval
 from liescope.common.report.files import check_report_folder
 from liescope.common.settings import takes
 from liescope.common.text import number_of
+from liescope.detectors.detector import shown
 from liescope.detectors.detector_settings import AuditSettings
 from liescope.detectors.examples import target_column, usual_target
 from liescope.detectors.own_rows import corpus_of, source_name
-from liescope.detectors.progress import shown
 from liescope.detectors.study.audit_checks import SHORTCUTS, copies, division, missing, reasoning, scorers, shuffled
 from liescope.detectors.study.audit_result import AuditResult, report
 from liescope.detectors.study.audited import SCHEMES, Audited, read_audited

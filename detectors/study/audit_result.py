@@ -11,9 +11,8 @@ from liescope.common.report.contents import Column, Report, Section, Table
 from liescope.common.text import Units
 from liescope.detectors.study.audited import TEST
 from liescope.detectors.study.controls import CONTROLS, short_name
-from liescope.detectors.study.figures import PLAIN, SEVERITIES, Figure, Finding, as_estimate
+from liescope.detectors.study.figures import PLAIN, SEVERITIES, Figure, Finding, StudyResult, as_estimate
 from liescope.detectors.study.metrics import words_of
-from liescope.detectors.study.result import StudyResult
 from liescope.detectors.study.scores import CONTROL, OUT_OF_FOLD
 
 _TOLD = 3

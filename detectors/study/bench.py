@@ -12,11 +12,11 @@ import polars as pl
 from liescope.common.errors import UnknownName, UsageError
 from liescope.common.report.files import check_report_folder
 from liescope.common.settings import read_query, takes
+from liescope.detectors.detector import shown
 from liescope.detectors.detector_registry import DETECTORS
 from liescope.detectors.detector_settings import WORDS, BenchSettings
 from liescope.detectors.examples import read_statements
 from liescope.detectors.model_file import MODEL_FILE
-from liescope.detectors.progress import shown
 from liescope.detectors.saved import LoadedDetector
 from liescope.detectors.study.bench_result import BenchResult, report
 from liescope.detectors.study.benched import OTHER, Benching, benched

@@ -14,10 +14,9 @@ from liescope.common.figures import Dot, dots_with_intervals, svg
 from liescope.common.report.contents import Report, Section, Table, with_interval
 from liescope.detectors.study.controls import WORDS, short_name
 from liescope.detectors.study.evaluation_report import pivot
-from liescope.detectors.study.figures import Figure, Finding, as_estimate, figure_table
+from liescope.detectors.study.figures import Figure, Finding, StudyResult, as_estimate, figure_table
 from liescope.detectors.study.findings import EvaluationResult
 from liescope.detectors.study.metrics import DIFFERENCE, LEVELS, MATCHED, POOLED, WITHIN, words_of
-from liescope.detectors.study.result import StudyResult
 from liescope.detectors.study.scores import CONTROL, scripted_warning
 from liescope.detectors.suite import Suite, SuiteData
 

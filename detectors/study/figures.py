@@ -1,17 +1,20 @@
-"""Figures: one row for each thing measured (whose, where) with its interval; and the table of them."""
+"""Figures: one row for each thing measured (whose, where) with its interval; the table of them; and what every study
+results in: figures, and sentences that rest on them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Annotated, Any, ClassVar
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 import polars as pl
 from pydantic import ConfigDict, Field
 
 from liescope.common.report.contents import Estimate as ReportEstimate
-from liescope.common.report.contents import with_interval
+from liescope.common.report.contents import Report, with_interval
 from liescope.common.statistics import CHANGE, PROPORTION, Estimate, Floats, Scale, Spread, estimate
 from liescope.detectors.study.metrics import DIFFERENCE, METRICS, root
 from liescope.detectors.study.scores import in_pairs, resampled_as
@@ -185,3 +188,50 @@ def describe(table: pl.DataFrame) -> tuple[int, int, float | None]:
     """(statements, games, prevalence) of a table with y."""
     prevalence = table["y"].mean()
     return table.height, table["game_id"].n_unique(), float(prevalence) if isinstance(prevalence, float) else None
+
+
+@dataclass(frozen=True, slots=True, repr=False, kw_only=True)
+class StudyResult:
+    """The result of every study. rows: every figure; notes: what could not be computed, and what was left out;
+    told, files: the report, and its files, if one was written.
+    """
+
+    rows: tuple[Figure, ...]
+    notes: tuple[str, ...] = ()
+    told: Report | None = None
+    files: tuple[Path, ...] = ()
+
+    @property
+    def findings(self) -> Sequence[Finding]:
+        """Sentences, each with the rows that it rests on; the first answers."""
+        raise NotImplementedError
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What holds for all figures: what they are about and how they were made."""
+        raise NotImplementedError
+
+    @property
+    def metrics(self) -> pl.DataFrame:
+        """The figures as a frame: scorer, target, where, metric, value, lo, hi, statements, games, prevalence,
+        against, why.
+        """
+        return figure_table(self.rows)
+
+    def to_json(self) -> dict[str, Any]:
+        """What the command prints with --json, and report.json holds."""
+        told = {"findings": list(map(asdict, self.findings)), "figures": list(map(asdict, self.rows))}
+        return {**self.facts, **told, "notes": [*self.notes]}
+
+    def with_report(self, told: Report, out: Path) -> Self:
+        """With its report, written to a folder."""
+        from liescope.common.report.files import write
+
+        return replace(self, told=told, files=tuple(write(told, out)))
+
+    def __str__(self) -> str:
+        """The findings in words; the first answers."""
+        return "\n".join(found.words for found in self.findings)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.findings[0].words}>"

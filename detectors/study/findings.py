@@ -22,9 +22,8 @@ from liescope.detectors.examples import target_column
 from liescope.detectors.study.beside_judges import JudgeFacts
 from liescope.detectors.study.checks import COPIES, SHUFFLES, Check
 from liescope.detectors.study.controls import BEST_WORD, LENGTH, short_name
-from liescope.detectors.study.figures import CHANCE, Figure, Finding, describe
+from liescope.detectors.study.figures import CHANCE, Figure, Finding, StudyResult, describe
 from liescope.detectors.study.metrics import DIFFERENCE, POOLED, WITHIN, Thresholds, words_of
-from liescope.detectors.study.result import StudyResult
 from liescope.detectors.study.scorers import NO_RIVALS
 from liescope.detectors.study.scores import (
     BROKEN_DOWN,

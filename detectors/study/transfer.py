@@ -10,8 +10,8 @@ from typing import Any
 from liescope.common.errors import UnknownName, UsageError
 from liescope.common.report.files import check_report_folder
 from liescope.common.settings import takes
+from liescope.detectors.detector import shown
 from liescope.detectors.detector_settings import TransferSettings
-from liescope.detectors.progress import shown
 from liescope.detectors.study.across import figures
 from liescope.detectors.study.transfer_result import TransferResult, report, scores_of
 from liescope.detectors.study.trials import LEFT_OUT, PROTOCOLS, beside, learned_in, plan, recipes_of

@@ -16,9 +16,17 @@ from liescope.common.text import Units
 from liescope.detectors.detector import ROLE
 from liescope.detectors.study.across import PLAYER_WITHIN, Place
 from liescope.detectors.study.controls import scorer_words
-from liescope.detectors.study.figures import CHANCE, MEAN, WORST, Figure, Finding, as_estimate, figure_table
+from liescope.detectors.study.figures import (
+    CHANCE,
+    MEAN,
+    WORST,
+    Figure,
+    Finding,
+    StudyResult,
+    as_estimate,
+    figure_table,
+)
 from liescope.detectors.study.metrics import DIFFERENCE, POOLED, WITHIN, words_of
-from liescope.detectors.study.result import StudyResult
 from liescope.detectors.study.scores import FINISHED, SCORES, scripted_warning
 from liescope.detectors.study.trials import LEFT_OUT, PAIR, PROTOCOLS, TrialScores
 from liescope.detectors.study.units import UnitTable

@@ -52,7 +52,7 @@ def _list(value: Any) -> Any:
 
 
 def _source(value: Any) -> Any:
-    """A source by its name; true stands for a model, false for a person."""
+    """A source by its name; true means a model, false a person."""
     word = str(value).strip().lower()
     named = {"people": Source.HUMAN, "person": Source.HUMAN, "llm": Source.MODEL, "ai": Source.MODEL}
     if word in {*Source, *named}:
@@ -150,17 +150,17 @@ class PlayerColumns(RowCell):
 class Row(RowCell):
     """One statement. Whatever a source does not have is left out."""
 
-    game_id: Text = Field(description="the game; its rows may lie anywhere in the source")
+    game_id: Text = Field(description="the game; its rows may be anywhere in the source")
     speaker: Text = Field(description="who speaks, unique in the game")
     text: Annotated[str, BeforeValidator(lambda value: value if isinstance(value, str) else _text(value))] = Field(
         default="", description="what was said; empty for a turn that passed in silence"
     )
     index: float | None = Field(
-        default=None, description="its place in the game; without it, rows stay in the order of the source"
+        default=None, description="its place in the game; by default, rows keep the order of the source"
     )
     model: Text = Field(default="", description="the model that speaks")
     source: Annotated[Source, BeforeValidator(_source)] | None = Field(
-        default=None, description="`model`, `human` or `scripted`; true stands for a model, false for a person"
+        default=None, description="`model`, `human` or `scripted`; true means a model, false a person"
     )
     role: Text = Field(default="", description="the speaker's hidden role")
     team: Text = Field(default="", description="the team of that role")
@@ -175,7 +175,7 @@ class Row(RowCell):
     self_reason: Text = Field(default="", description="the speaker's reason")
     ratings: Annotated[tuple[Rating, ...], _records(Rating)] = Field(
         default=(),
-        description="what others thought: a list of `observer`, `flag`, `type`, `confidence`, `suspicion`, `reason`",
+        description="the others' ratings: a list of `observer`, `flag`, `type`, `confidence`, `suspicion`, `reason`",
     )
     claims: Annotated[tuple[ClaimColumns, ...], _records(ClaimColumns)] = Field(
         default=(),

@@ -1,4 +1,4 @@
-"""Every benchmark in turn; they print figures and assert nothing. Run: make bench"""
+"""Every benchmark in turn; they print figures and assert nothing. Run: make performance"""
 
 from __future__ import annotations
 
