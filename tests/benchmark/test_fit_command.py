@@ -174,6 +174,7 @@ def test_games_with_a_drawn_vote_are_counted_and_can_be_left_out(play: Play) -> 
     assert count_games(played).drawn_games == 0
 
 
+@pytest.mark.long
 def test_a_fit_shows_scores_with_and_without_drawn_votes(play: Play, tmp_path: Path) -> None:
     played = games(play, 160)
     path = keep(tmp_path / "run", [with_drawn_vote(game) if n % 4 == 0 else game for n, game in enumerate(played)])

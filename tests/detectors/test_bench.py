@@ -364,6 +364,7 @@ def test_judges_are_shown_reasoning_where_a_data_set_keeps_some(tmp_path: Path) 
     assert any("no labelled statement here keeps any" in note for note in without.evaluation.notes)
 
 
+@pytest.mark.long
 def test_a_trained_detector_of_reasoning_is_measured_by_what_it_can_read(tmp_path: Path) -> None:
     bare = conversations({"bare": ("", "")})
     mine = trained(tmp_path, reasoned(conversations({"bare": ("", "")}, seed=7, judged=False)), view="reasoning")

@@ -106,6 +106,7 @@ def test_the_epoch_is_chosen_on_other_games_where_two_models_speak(corpus: Path)
     assert len(held_out_rows(speakers(two), two.y, two.groups, 0.0, 0)[1]) == 0
 
 
+@pytest.mark.long
 def test_words_that_only_the_model_kept_aside_says_are_learned(data: Labelled, fit: Any) -> None:
     _, check = held_out_rows(speakers(data), data.y, data.groups, 0.1, 0)
     (aside,) = {data.examples[i].speaker_model for i in check}

@@ -19,8 +19,8 @@ FILES = sorted(path.name for path in FOLDER.iterdir())
 ARITHMETIC = {"analyse", "analyse-learning", "tables-of-learned", "tables-of-learned-judged"}
 """The reports in which no detector was trained and nothing sampled."""
 SHOWN = 25
-LONG = {"report.json", "evaluate.json", "analyse.json", "analyse-learning.json"}
-"""Those that take ten seconds and more."""
+LONG = {"report.json", "evaluate.json", "analyse.json", "analyse-learning.json", "publish-model.json"}
+"""Those that take longest."""
 
 
 @pytest.mark.parametrize("file", [pytest.param(file, marks=[pytest.mark.long] * (file in LONG)) for file in FILES])

@@ -35,6 +35,7 @@ def test_the_best_deceiver_is_named_and_nobody_where_players_are_equal() -> None
     assert discloses.startswith("These games do not settle who discloses best")
 
 
+@pytest.mark.long
 def test_of_equal_players_one_is_named_on_hardly_a_page_in_twenty() -> None:
     """Three questions, and the first of several players picked, each give chance a way to be shown."""
     even = dict.fromkeys("abcd", 0.0)

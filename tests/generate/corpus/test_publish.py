@@ -65,6 +65,7 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
         yield start()
 
 
+@pytest.mark.long
 def test_what_is_pushed_last_is_loaded_read_and_imported_row_for_row(corpus: Path, hub: Hub, tmp_path: Path) -> None:
     pack(stream([play(number) for number in range(9)]), tmp_path / "earlier")
     assert hub.publish(str(tmp_path / "earlier"), "--repo", "me/games").returncode == 0

@@ -45,6 +45,7 @@ def test_four_people_play_mini_mafia_to_the_end(
         assert person.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+@pytest.mark.long
 def test_a_person_plays_werewolf_through_a_killed_server(
     serve: Callable[..., Server],
     new_context: Callable[..., Any],
