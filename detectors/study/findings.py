@@ -404,7 +404,7 @@ class _Case:
         left += ["models that it did not hear in training"] if models and not self.evaluation.plan.hold_out else []
         left += ["what people say"] if models and Source.HUMAN.value not in self.evaluation.sources else []
         *first, last = left or ["other corpora than this one"]
-        return f"It was not tried on {', '.join(first)}{' or ' if first else ''}{last}."
+        return f"It was not tried on {', on '.join(first)}{' or on ' if first else ''}{last}."
 
 
 def _models(table: pl.DataFrame) -> list[str]:
