@@ -23,9 +23,9 @@ GAMES: Registry[PlayableGame] = Registry(
 )
 
 
-class Part(Mapping[str, T]):
-    """One part of each game that has it, by the game's name. Looking up another game raises UndeclaredGame: no game is
-    ever treated as a different one. what: the part, in words; field: of the manifest.
+class PerGame(Mapping[str, T]):
+    """One field of the manifest, for each game that has it, by the game's name. Looking up another game raises UndeclaredGame: no game is
+    ever treated as a different one. what: it, in words; field: its name.
     """
 
     def __init__(self, what: str, field: str, get: Callable[[PlayableGame], T | None]) -> None:
@@ -49,12 +49,12 @@ class Part(Mapping[str, T]):
         return sum(1 for _ in self)
 
 
-WORDS = Part("words for its roles", "words", lambda game: game.words)
-PROMPTS = Part("prompts", "prompts", lambda game: game.prompts)
-SCRIPTS = Part("scripted player", "script", lambda game: game.script)
-PAGES = Part("rules for people", "page", lambda game: game.page)
-CARDS = Part("text for the dataset card", "card", lambda game: game.card)
-SIDES = Part("colours of its roles and teams", "sides", lambda game: game.sides)
+WORDS = PerGame("words for its roles", "words", lambda game: game.words)
+PROMPTS = PerGame("prompts", "prompts", lambda game: game.prompts)
+SCRIPTS = PerGame("scripted player", "script", lambda game: game.script)
+PAGES = PerGame("rules for people", "page", lambda game: game.page)
+CARDS = PerGame("text for the dataset card", "card", lambda game: game.card)
+SIDES = PerGame("colours of its roles and teams", "sides", lambda game: game.sides)
 
 
 def find_game(name: str) -> PlayableGame:

@@ -228,7 +228,7 @@ class PromptRow:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Written:
+class Generated:
     """A reply. ids: its tokens without the one that ends it; ended: False if it was cut off; states: (tokens, layers,
     width) float16 hidden states at its tokens.
     """
@@ -275,7 +275,7 @@ class Draw:
         return torch.full_like(scores, -torch.inf).scatter_(1, drawn, 0.0)
 
 
-def write(loaded: Loaded, rows: Sequence[PromptRow]) -> list[Written]:
+def write(loaded: Loaded, rows: Sequence[PromptRow]) -> list[Generated]:
     """The replies of one batch. Raises torch.OutOfMemoryError, and whatever else the model raises."""
     import torch
     from transformers import GenerationConfig
@@ -302,16 +302,16 @@ def write(loaded: Loaded, rows: Sequence[PromptRow]) -> list[Written]:
         return [_written(loaded, row, tokens[: row.most]) for row, tokens in zip(rows, replies, strict=True)]
 
 
-def _written(loaded: Loaded, row: PromptRow, tokens: NDArray[np.int64]) -> Written:
+def _written(loaded: Loaded, row: PromptRow, tokens: NDArray[np.int64]) -> Generated:
     """The reply in the tokens written, up to the one that ends it; the states wanted of it take one more pass."""
     import torch
 
     ends = np.flatnonzero(np.isin(tokens, loaded.ends))
     reply = tokens[: ends[0]] if len(ends) else tokens
     if not row.layers:
-        return Written(reply, bool(len(ends)))
+        return Generated(reply, bool(len(ends)))
     model, limit = loaded.model, torch.finfo(torch.float16).max
     ids = torch.from_numpy(np.concatenate([row.ids, reply]))[None].to(model.device)
     hidden = model.base_model(input_ids=ids, output_hidden_states=True, use_cache=False).hidden_states
     kept = torch.stack([hidden[layer][0, len(row.ids) :].float().cpu() for layer in row.layers], dim=1)
-    return Written(reply, bool(len(ends)), kept.clamp(-limit, limit).half().numpy())
+    return Generated(reply, bool(len(ends)), kept.clamp(-limit, limit).half().numpy())

@@ -37,10 +37,10 @@ from liescope.games.core import Ask, Event, Reply
 from liescope.games.game_registry import PROMPTS
 from liescope.games.record import Source
 from liescope.generate.players.local.loading import (
+    Generated,
     Loaded,
     LocalSpec,
     PromptRow,
-    Written,
     load,
     random_key,
     read_spec,
@@ -62,7 +62,7 @@ _WEIGHTS = ("revision", "device", "dtype", "batch")  # options that make a diffe
 @dataclass(slots=True, eq=False)
 class _Waiting:
     row: PromptRow
-    reply: asyncio.Future[Written]
+    reply: asyncio.Future[Generated]
 
 
 class Batcher:
@@ -97,7 +97,7 @@ class Batcher:
                     self.most = self._spec.options.batch or _ROWS_ON_CPU
         return self._loaded
 
-    async def write(self, row: PromptRow) -> Written:
+    async def write(self, row: PromptRow) -> Generated:
         """The reply to one ask. Raises PlayerFailed if the model cannot write it, and the halt's reason if the run ends
         before its turn.
         """
@@ -154,7 +154,7 @@ class Batcher:
                 batch.append(one)
         return batch
 
-    def _write(self, loaded: Loaded, rows: Sequence[PromptRow]) -> list[Written]:
+    def _write(self, loaded: Loaded, rows: Sequence[PromptRow]) -> list[Generated]:
         """The replies; none if memory is too small for so many, and the next batches will be smaller."""
         import torch
 
@@ -210,7 +210,7 @@ class KeptStates:
         return found
 
 
-def keep_states(folder: Path, ask: Ask, layers: Sequence[int], written: Written, answer: int) -> None:
+def keep_states(folder: Path, ask: Ask, layers: Sequence[int], written: Generated, answer: int) -> None:
     """Write the states of one reply, if it holds an answer. Raises UsageError if the folder cannot be written to."""
     from safetensors.numpy import save
 

@@ -10,12 +10,12 @@ import pytest
 
 from liescope.common.errors import Interrupted, PlayerFailed
 from liescope.generate.players.local import local_player
-from liescope.generate.players.local.loading import Loaded, PromptRow, Written, read_spec, write
+from liescope.generate.players.local.loading import Generated, Loaded, PromptRow, read_spec, write
 from liescope.generate.players.local.local_player import Batcher
 from liescope.generate.players.player_protocol import PlayerContext
 from tests.generate.players.local.conftest import Rows, together
 
-Write = Callable[[Loaded, Sequence[PromptRow]], list[Written]]
+Write = Callable[[Loaded, Sequence[PromptRow]], list[Generated]]
 
 
 def batcher(loaded: Loaded, most: int = 64) -> Batcher:
@@ -33,7 +33,7 @@ def sizes(monkeypatch: pytest.MonkeyPatch) -> Callable[[Write | int], list[int]]
 
         found: list[int] = []
 
-        def kept(loaded: Loaded, rows: Sequence[PromptRow]) -> list[Written]:
+        def kept(loaded: Loaded, rows: Sequence[PromptRow]) -> list[Generated]:
             found.append(len(rows))
             if not isinstance(how, int):
                 return how(loaded, rows)
@@ -103,7 +103,7 @@ def test_one_ask_too_large_for_the_memory_fails_alone(loaded, rows, sizes) -> No
 
 
 def test_an_error_of_the_model_is_its_players_failure_in_one_line(loaded, rows, sizes) -> None:
-    def broken(loaded: Loaded, rows: Sequence[PromptRow]) -> list[Written]:
+    def broken(loaded: Loaded, rows: Sequence[PromptRow]) -> list[Generated]:
         raise RuntimeError("device-side assert triggered\nmore")
 
     sizes(broken)
@@ -115,12 +115,12 @@ def test_an_error_of_the_model_is_its_players_failure_in_one_line(loaded, rows, 
 def test_when_the_run_ends_a_batch_finishes_and_what_waits_is_told(loaded, rows, sizes) -> None:
     made, asks = batcher(loaded, 2), rows(loaded)[0]
 
-    def stopping(loaded: Loaded, rows: Sequence[PromptRow]) -> list[Written]:
+    def stopping(loaded: Loaded, rows: Sequence[PromptRow]) -> list[Generated]:
         made._context.halt.error = Interrupted("stopped")
         return write(loaded, rows)
 
     sizes(stopping)
     found = together(*map(made.write, asks))
-    assert [type(one) for one in found] == [Written, Written, Interrupted]
+    assert [type(one) for one in found] == [Generated, Generated, Interrupted]
     with pytest.raises(Interrupted):
         asyncio.run(made.write(asks[0]))

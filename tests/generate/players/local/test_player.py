@@ -18,7 +18,7 @@ from liescope.common.errors import BadData, BudgetSpent, MissingExtra, PlayerFai
 from liescope.games import Ask, AskKind, Mafia, MafiaSpec, Reply, start
 from liescope.games.core import Phase
 from liescope.generate.players.local import local_player
-from liescope.generate.players.local.loading import Loaded, PromptRow, Written, read_spec
+from liescope.generate.players.local.loading import Generated, Loaded, PromptRow, read_spec
 from liescope.generate.players.local.local_player import LocalPlayer, keep_states, open_local, read_states
 from liescope.generate.players.player_protocol import Attempt, PlayerContext
 from liescope.generate.players.player_registry import open_player
@@ -73,10 +73,10 @@ def saying(monkeypatch: pytest.MonkeyPatch) -> Saying:
     def made(text: str, ended: bool = True) -> list[PromptRow]:
         asked: list[PromptRow] = []
 
-        def wrote(loaded: Loaded, rows: Sequence[PromptRow]) -> list[Written]:
+        def wrote(loaded: Loaded, rows: Sequence[PromptRow]) -> list[Generated]:
             asked.extend(rows)
             ids = np.array(loaded.tokenizer(text, add_special_tokens=False)["input_ids"], dtype=np.int64)
-            return [Written(ids, ended) for _ in rows]
+            return [Generated(ids, ended) for _ in rows]
 
         monkeypatch.setattr(local_player, "write", wrote)
         return asked
@@ -189,8 +189,8 @@ def test_the_states_of_an_answer_begin_after_the_reasoning(loaded: Loaded, tmp_p
     assert [loaded.answer_at(one) for one in (both, said, thought)] == [len(thought), 0, len(thought)]
     states = np.arange(len(both) * 2, dtype=np.float16).reshape(-1, 1, 2)
     ask = Ask("../g", 3, "A/B", AskKind.SPEAK, 1, Phase.DISCUSSION, 2)
-    keep_states(tmp_path / "states", ask, (5,), Written(both, True, states), len(thought))
-    without = Written(thought, True, states[: len(thought)])
+    keep_states(tmp_path / "states", ask, (5,), Generated(both, True, states), len(thought))
+    without = Generated(thought, True, states[: len(thought)])
     keep_states(tmp_path / "states", replace(ask, step=4), (5,), without, len(thought))
     (kept,) = read_states(tmp_path / "states")
     assert (kept.game_id, kept.speaker, kept.step, kept.layers) == ("../g", "A/B", 3, (5,))
