@@ -24,8 +24,8 @@ GAMES: Registry[PlayableGame] = Registry(
 
 
 class PerGame(Mapping[str, T]):
-    """One field of the manifest, for each game that has it, by the game's name. Looking up another game raises UndeclaredGame: no game is
-    ever treated as a different one. what: it, in words; field: its name.
+    """One field of the manifest, for each game that has it, by the game's name. Looking up another game raises
+    UndeclaredGame: no game is ever treated as a different one. what: the field, in words; field: its name.
     """
 
     def __init__(self, what: str, field: str, get: Callable[[PlayableGame], T | None]) -> None:

@@ -77,7 +77,7 @@ def _rising(x: float, factors: int) -> tuple[float, float]:
     return upper[0] - lower[0], upper[1] - lower[1]
 
 
-class Layout(NamedTuple):
+class Plan(NamedTuple):
     """The data and coordinates of a density.
 
     A vector of parameters (m, d, v, b, then shifts) is a mean plus effects around it that sum to 0, one fewer than
@@ -106,7 +106,7 @@ class Layout(NamedTuple):
 
 
 @_compiled
-def _likelihood(theta: Array, plan: Layout, rho: float, gradient: Array) -> tuple[float, float]:
+def _likelihood(theta: Array, plan: Plan, rho: float, gradient: Array) -> tuple[float, float]:
     """(the log likelihood of the rows without its constant, its derivative by the logit of rho); adds its derivative by
     theta, all parameters in a row, to gradient. rho: 0 for binomial counts.
     """
@@ -145,12 +145,12 @@ def _likelihood(theta: Array, plan: Layout, rho: float, gradient: Array) -> tupl
 
 
 @_compiled
-def _log_sd(x: Array, plan: Layout, vector: int) -> float:
+def _log_sd(x: Array, plan: Plan, vector: int) -> float:
     return float(x[plan.hat.size + vector]) if plan.dispersed else math.log(plan.widths[vector])
 
 
 @_compiled
-def parameters(x: Array, plan: Layout, effects: Array, theta: Array) -> None:
+def parameters(x: Array, plan: Plan, effects: Array, theta: Array) -> None:
     """All parameters in a row, into theta, and the effects behind them; x: as `log_density` takes it."""
     vectors = plan.begins.size - 1
     for vector in range(vectors):
@@ -181,7 +181,7 @@ def parameters(x: Array, plan: Layout, effects: Array, theta: Array) -> None:
 
 
 @_compiled
-def log_density(x: Array, plan: Layout, gradient: Array) -> float:
+def log_density(x: Array, plan: Plan, gradient: Array) -> float:
     """The log posterior density, up to a constant, and its gradient.
 
     x: z of all effects, the log sds of the vectors (where learned), the mean of d, the slope of b on v (with an
@@ -240,7 +240,7 @@ def log_density(x: Array, plan: Layout, gradient: Array) -> float:
 
 
 @_compiled
-def whitened(y: Array, plan: Layout, centre: Array, factor: Array, across: Array, gradient: Array) -> float:
+def whitened(y: Array, plan: Plan, centre: Array, factor: Array, across: Array, gradient: Array) -> float:
     """The log density at x = centre + factor y, and its gradient by y. factor: lower triangular; across: transposed."""
     x, by_x = centre.copy(), np.empty(y.size)
     for j in range(y.size):
@@ -270,7 +270,7 @@ class Density:
         lengths, times = np.unique(games, return_counts=True)
         self._of = np.repeat(np.arange(len(sizes)), sizes - 1)
         effects = len(self._of)
-        self._plan = Layout(
+        self._plan = Plan(
             np.stack([at + begin for at, begin in zip(index.values(), begins, strict=False)]),
             wins,
             games,
