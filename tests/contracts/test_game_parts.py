@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 
 from liescope.common.errors import LiescopeError, UndeclaredGame
-from liescope.games.game_registry import CARDS, GAMES, PAGES, PROMPTS, SCRIPTS, SIDES, WORDS, Part
+from liescope.games.game_registry import CARDS, GAMES, PAGES, PROMPTS, SCRIPTS, SIDES, WORDS, PerGame
 from liescope.games.mafia import MafiaSpec, MiniMafia
 from liescope.games.playable import PlayableGame
 from liescope.generate.runs.plan_games import make_plan
 from liescope.testing import GAME_CHECKS, PIECE_CHECKS, GameCheck
 
-PARTS: tuple[Part[object], ...] = (WORDS, PROMPTS, SCRIPTS, PAGES, CARDS, SIDES)
+PARTS: tuple[PerGame[object], ...] = (WORDS, PROMPTS, SCRIPTS, PAGES, CARDS, SIDES)
 
 
 @pytest.mark.parametrize("check", [*GAME_CHECKS, *PIECE_CHECKS], ids=lambda check: check.__name__)
@@ -48,7 +48,7 @@ def test_a_game_without_its_parts_fails_and_is_told_what_is_missing(
 
 
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: part.field)
-def test_one_missing_part_is_enough_to_fail(part: Part[object], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_missing_part_is_enough_to_fail(part: PerGame[object], monkeypatch: pytest.MonkeyPatch) -> None:
     lacking = replace(GAMES["mini-mafia"], name=POKER.name, make=Poker, **{part.field: None})
     monkeypatch.setitem(GAMES, POKER.name, lacking)
     complaints = [words for words in (complaint(check, lacking) for check in PIECE_CHECKS) if words]
