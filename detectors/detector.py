@@ -158,10 +158,6 @@ class Detector(ABC):
         """
         return {}
 
-    def verbatim(self) -> bool:
-        """Whether its files hold statements of its corpus word for word."""
-        return False
-
     def prepare(self) -> None:  # noqa: B027
         """Called before any data are read: raises UsageError if what it needs is not there, such as a key."""
 

@@ -151,7 +151,6 @@ def model_card(name: str, file: ModelFile, *, repo: str | None = None, reports: 
             "needs": use.needs,
             "extra": detector.extra or "",
             "library": use.library if repo else "liescope",
-            "verbatim": detector.verbatim(),
             "base_model": encoder_id(file.options[use.built_on]) or "" if use.built_on else "",
             "liescope": file.versions["liescope"],
             "results": [
@@ -218,8 +217,6 @@ def publish(
     say("checking the model", progress)
     check_no_links(folder, [MODEL_FILE, *file.files], TRAIN_AGAIN)
     _check_whole(folder, file)
-    verbatim = _untrained(file).verbatim()
-    _check_permitted(folder, file, verbatim)
     own = {path_on_hub(name): folder / name for name in (MODEL_FILE, *file.files)}
     name = folder.resolve().name
     with TemporaryDirectory(prefix="liescope-") as scratch:
@@ -231,7 +228,7 @@ def publish(
             card=model_card(name, file, repo=repo, reports=read),
             advice=f"remove it from the games and {TRAIN_AGAIN}",
             stale=_STALE,
-            notices=_notices(file, verbatim, public),
+            notices=_notices(file, public),
         )
         return push(parcel, repo, public=public, gated=gated, dry_run=dry_run, progress=progress)
 
@@ -248,23 +245,12 @@ def _check_whole(folder: Path, file: ModelFile) -> None:
             raise BadData(f"{folder / name} was changed after training: its SHA-256 is another; {TRAIN_AGAIN}")
 
 
-def _check_permitted(folder: Path, file: ModelFile, verbatim: bool) -> None:
-    """Raises UsageError for statements, word for word, that their publisher does not let anyone pass on."""
-    bound = [words.origin for words in file.corpus.words if not words.redistributable]
-    if verbatim and bound:
-        raise UsageError(
-            f"{folder} holds statements word for word as examples, and those of {', '.join(bound)} may not be passed "
-            "on; train it without --shots to publish it"
-        )
-
-
-def _notices(file: ModelFile, verbatim: bool, public: bool) -> tuple[str, ...]:
+def _notices(file: ModelFile, public: bool) -> tuple[str, ...]:
     """Warnings when publishing a model that learned from these sources."""
     sources = set(file.training.sources)
     found = []
     if sources & {"imported", "human"} or not all(words.redistributable for words in file.corpus.words):
         kept = "a TF-IDF vocabulary holds" if file.kind == "tfidf" else "its weights may repeat"
-        kept = "its examples are" if verbatim else kept
         found.append(
             f"this model learned from words that others wrote, and {kept} some of them: check their licence"
             + (" before you keep it public" if public else " before you make it public")

@@ -6,7 +6,7 @@ import asyncio
 import os
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -68,14 +68,15 @@ SPENT: defaultdict[str, Spent] = defaultdict(Spent)
 
 @dataclass(slots=True)
 class Asking:
-    """One judge at work. answers: by place in the questions; failed: questions without an answer, by reason; stated:
-    whether it states numbers, None while unknown; served: models that the endpoint says it used.
+    """One judge at work. answers: by place in the questions, the probability of a lie; failed: questions without an
+    answer, by reason; stated: whether it states numbers, None while unknown; served: models that the endpoint says it
+    used.
     """
 
     model: OpenedModel
     context: PlayerContext
     stated: bool | None = None
-    answers: dict[int, Mapping[str, float]] = field(default_factory=dict)
+    answers: dict[int, float] = field(default_factory=dict)
     failed: Counter[str] = field(default_factory=Counter)
     served: set[str] = field(default_factory=set)
     _unread: int = 0
@@ -133,7 +134,7 @@ class Asking:
         key = request_key(self.model.endpoint.base_url, self._body(question), self.context.draw(ask.game), ask)
         return self.context.cache.find(key) is not None
 
-    def _read(self, question: Question, reply: Completion) -> Mapping[str, float]:
+    def _read(self, question: Question, reply: Completion) -> float:
         """The answer in a reply. Raises _Unread."""
         if reply.served_model is not None:
             self.served.add(reply.served_model)

@@ -1,11 +1,10 @@
-"""What judges are asked, about a statement or the players of a game, and the probability that an answer stands for.
+"""What judges are asked about a statement, and the probability that an answer stands for.
 
 The prompt is in a file that users can replace.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,22 +31,12 @@ _LARGEST = 2**16  # bytes
 _Kind = Literal["label", "confidence"]
 _KINDS: tuple[_Kind, ...] = ("label", "confidence")
 _Words = Annotated[list[Annotated[str, Field(min_length=1, max_length=40)]], Field(min_length=1, max_length=20)]
-Examples = Sequence[tuple[str, Sequence[tuple[str, bool]]]]
-"""Statements or games as they are shown, and of whom the truth is told: "" for a statement, and whether it deceives."""
-
-
-class _Whole(Strict):
-    prompt: str = ""
-    number: str = ""
-    views: dict[str, str] = Field(default_factory=dict)
 
 
 class JudgePrompt(Strict):
     """prompt: with {question}, {statement} and {answer}; views: variants of it, by the name of a view of reasoning;
     question: by target; answer: how to answer, with {deceptive} and {honest}; deceptive, honest: the words of either
-    answer, the first one to be used. examples: what precedes them, and the form of one, with {shown} and {answer}.
-    whole: the prompt for a game, with {game}, {players} and {number}, also about one player by the name of a view of
-    reasoning; number: with {count}, for a game in which it is known how many deceive.
+    answer, the first one to be used.
     """
 
     prompt: str
@@ -55,25 +44,18 @@ class JudgePrompt(Strict):
     answer: dict[_Kind, str]
     deceptive: _Words
     honest: _Words
-    examples: dict[Literal["before", "one"], str] = Field(default_factory=dict)
-    whole: _Whole = _Whole()
     views: dict[str, str] = Field(default_factory=dict)
 
-    def check_has(self, examples: bool, whole: bool, view: str = WORDS) -> None:
-        """Raises BadData if the prompt lacks what these need."""
-        for_statement = ("{question}", "{statement}", "{answer}")
-        wanted: dict[str, tuple[str, tuple[str, ...]]] = {"prompt": (self.prompt, for_statement)}
+    def check_has(self, view: str) -> None:
+        """Raises BadData if the prompt lacks what questions with this view need."""
+        parts = ("{question}", "{statement}", "{answer}")
+        wanted: dict[str, tuple[str, tuple[str, ...]]] = {"prompt": (self.prompt, parts)}
         wanted |= {f"question.{target}": (self.question.get(target, ""), ()) for target in TARGETS}
         wanted |= {f"answer.{kind}": (self.answer.get(kind, ""), ()) for kind in _KINDS}
-        if examples:
-            wanted["examples.one"] = self.examples.get("one", ""), ("{shown}", "{answer}")
-        if whole:
-            shown = self.whole.prompt if view == WORDS else self.whole.views.get(view, "")
-            wanted["whole.prompt" if view == WORDS else f"whole.views.{view}"] = shown, ("{game}", "{players}")
-        elif view != WORDS:
-            wanted[f"views.{view}"] = self.views.get(view, ""), for_statement
-        for name, (text, parts) in wanted.items():
-            lacking = ", ".join(part for part in parts if part not in text)
+        if view != WORDS:
+            wanted[f"views.{view}"] = self.views.get(view, ""), parts
+        for name, (text, needed) in wanted.items():
+            lacking = ", ".join(part for part in needed if part not in text)
             if lacking or not text:
                 raise BadData(f"the judge's prompt lacks {f'{lacking} in ' * bool(lacking)}{name}; {_ADVICE}")
 
@@ -82,84 +64,43 @@ class JudgePrompt(Strict):
         """Every label word in lower case: whether it means deceptive."""
         return {word.casefold(): lies for lies in (True, False) for word in (self.deceptive if lies else self.honest)}
 
-    def about_statement(self, statement: str, target: str, examples: Examples = (), view: str = WORDS) -> Question:
-        """The question about a statement. statement, examples: as a detector reads them; view: what that shows."""
+    def about_statement(self, statement: str, target: str, view: str = WORDS) -> Question:
+        """The question about a statement. statement: as a detector reads it; view: what that shows."""
         labels = {"{deceptive}": self.deceptive[0], "{honest}": self.honest[0]}
 
-        def words(stated: bool) -> str:
-            answer = self.answer["confidence" if stated else "label"]
-            filled = {"{question}": self.question[target], "{answer}": _filled(answer, labels)}
+        def words(kind: _Kind) -> str:
+            filled = {"{question}": self.question[target], "{answer}": _filled(self.answer[kind], labels)}
             # The statement comes last, so that placeholders within it are not filled in.
             asked = _filled(self.prompt if view == WORDS else self.views[view], filled)
-            asked = asked.strip().replace("{statement}", statement)
-            right = ("0", "1") if stated else (self.honest[0], self.deceptive[0])
-            return self._after([(shown, right[lies]) for shown, ((_, lies),) in examples], asked)
+            return asked.strip().replace("{statement}", statement)
 
-        return Question(words(False), words(True), self.sides)
-
-    def about_game(
-        self,
-        game: str,
-        players: Sequence[str],
-        deceivers: int | None,
-        examples: Examples = (),
-        view: str = WORDS,
-    ) -> Question:
-        """The question about a game. game: as a judge reads it; players: those asked about, by their names there;
-        deceivers: how many of all players deceive, None if not known; view: what is shown of the player in question, if
-        it is about one.
-        """
-        number = "" if deceivers is None else self.whole.number.replace("{count}", f"{deceivers}")
-        filled = {"{players}": ", ".join(players), "{number}": number}
-        asked = _filled(self.whole.prompt if view == WORDS else self.whole.views[view], filled)
-        asked = asked.strip().replace("{game}", game)
-        given = [
-            (shown, json.dumps({p: int(lie) for p, lie in sorted(who)}, ensure_ascii=False)) for shown, who in examples
-        ]
-        words = self._after(given, asked)
-        return Question(words, words, self.sides, tuple(players))
-
-    def _after(self, examples: Sequence[tuple[str, str]], asked: str) -> str:
-        """The prompt, preceded by examples, each with the right answer."""
-        if not examples:
-            return asked
-        one = self.examples["one"].strip()
-        given = [one.replace("{answer}", answer).replace("{shown}", shown) for shown, answer in examples]
-        return "\n\n".join((self.examples.get("before", "").strip(), *given, asked))
+        return Question(words("label"), words("confidence"), self.sides)
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """label, number: the prompt for a word, and for a number; sides: of the words; players: those asked about, none for
-    a statement.
-    """
+    """label, number: the prompt for a word, and for a number; sides: of the words."""
 
     label: str
     number: str
     sides: Mapping[str, bool] = field(compare=False)
-    players: tuple[str, ...] = ()
 
     def words(self, stated: bool) -> str:
-        """The prompt. stated: whether to ask for numbers instead of a word."""
+        """The prompt. stated: whether to ask for a number instead of a word."""
         return self.number if stated else self.label
 
-    def read(self, reply: Completion, stated: bool) -> Mapping[str, float] | None:
-        """The probability that each of the players deceives, or under "" that the statement is deceptive; None for an
-        incomplete reply.
-        """
-        if self.players:
-            found = player_probabilities(reply.content, self.players)
-            return found if len(found) == len(self.players) else None
-        sides = self.sides
-        one = stated_probability(reply.content, sides) if stated else label_probability(reply.tokens, sides)
-        return None if one is None else {"": one}
+    def read(self, reply: Completion, stated: bool) -> float | None:
+        """The probability that the statement is deceptive; None for a reply that gives none."""
+        if stated:
+            return stated_probability(reply.content, self.sides)
+        return label_probability(reply.tokens, self.sides)
 
 
-def read_prompt(path: Path | None = None) -> JudgePrompt:
-    """The prompt in a TOML file; by default Liescope's own. Raises BadData."""
+def read_prompt(path: Path | None = None, view: str = WORDS) -> JudgePrompt:
+    """The prompt in a TOML file, with what this view needs; by default Liescope's own. Raises BadData."""
     path = path or DEFAULT
     prompt = read_toml(path, JudgePrompt, _LARGEST, _ADVICE)
-    prompt.check_has(examples=False, whole=False)
+    prompt.check_has(view)
     both = {word.casefold() for word in prompt.deceptive} & {word.casefold() for word in prompt.honest}
     if both:
         raise BadData(f"{path}: {', '.join(sorted(both))} cannot mean both deceptive and honest; {_ADVICE}")
@@ -244,37 +185,6 @@ def stated_probability(text: str, sides: Mapping[str, bool]) -> float | None:
     if name in _OWN or value is None or verdict is None:
         return value if name in _OWN else None
     return value if verdict else 1 - value
-
-
-def player_probabilities(text: str, players: Sequence[str]) -> dict[str, float]:
-    """By player, the probability that a text states: in a JSON object, or after the player's name on lines such as
-    `Alice: 0.8`. Players without one, or with several, are left out.
-    """
-    known = {player.casefold(): player for player in players}
-
-    def named(value: Any) -> dict[str, Any] | None:
-        if not isinstance(value, Mapping):
-            return None
-        found = {known[name]: item for key, item in value.items() if (name := str(key).strip().casefold()) in known}
-        for inside in () if found else value.values():
-            if one := named(inside):
-                return one
-        return found or None
-
-    answer = clean(text).answer
-    given = find_object(answer, [], named)
-    if given is None and ("{" in answer or _CUT.search(answer)):
-        return {}
-    read = {player: _after(player, answer) for player in players} if given is None else {}
-    for player, item in (given or {}).items():
-        read[player] = _read(item) if (fields := _fields(item)) is None else _stated(fields)[1]
-    return {player: value for player, value in read.items() if value is not None}
-
-
-def _after(player: str, text: str) -> float | None:
-    pattern = rf"(?<!\w){re.escape(player)}[\"'*_`]{{0,4}}\s{{0,3}}[:=|–—-]\s{{0,4}}[\"'*_`]{{0,4}}{_NUMBER}(?![\w/])"
-    values = {_share(found[1], found[2]) for found in re.finditer(pattern, text, re.IGNORECASE)}
-    return values.pop() if len(values) == 1 else None
 
 
 def _fields(value: Any) -> dict[str, Any] | None:

@@ -85,7 +85,7 @@ def judges_of(
         check_model(spec, limits)
     used = read_prompt(None if prompt is None else Path(prompt))
     for view in shown:
-        used.check_has(examples=False, whole=False, view=view)
+        used.check_has(view)
     return Judges(tuple(specs), used, most, limits, shown)
 
 
@@ -112,7 +112,7 @@ def judge_statements(
         items = _asked_about(evaluated, target, shown, judges.most, seed, first)
         if view != WORDS and not items:
             raise UsageError("no evaluated statement keeps what its speaker thought, so that no judge can be shown it")
-        questions = [judges.prompt.about_statement(textualize(one, shown), target, view=view) for one in items]
+        questions = [judges.prompt.about_statement(textualize(one, shown), target, view) for one in items]
         spent = Spent()
         asking = ask_judge(spec, questions, judges.limits, progress, spent=spent, say=say)
         how = "stated confidence" if asking.stated else "log-probability"
@@ -120,7 +120,7 @@ def judge_statements(
         name = f"{JUDGE}{asking.model.spec.label}" + (f" ({', '.join(said)})" if said else "")
         if name in {fact.name for fact in facts}:
             raise UsageError(f"two judges are called {name!r}; evaluate them one after the other")
-        found = {items[at].statement_id: answer[""] for at, answer in sorted(asking.answers.items())}
+        found = {items[at].statement_id: answer for at, answer in sorted(asking.answers.items())}
         tables.append(score_table(list(found), np.array(list(found.values()), dtype=np.float64), name, target))
         cost = spent.cost if asking.model.price is not None else None
         failed, served = dict(asking.failed.most_common()), tuple(sorted(asking.served))

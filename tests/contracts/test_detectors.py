@@ -107,7 +107,7 @@ def options(tiny_encoder: Path, tiny_lm: Path, judge: str) -> Mapping[str, dict[
         "embedding": {"batch_size": 16},
         "duo": {"moments": 0},
         "encoder": {**small, "epochs": 1.0, "lr": 0.02, "max_length": 32},
-        "judge": {"model": judge, "shots": 2, "fit_limit": 20},
+        "judge": {"model": judge, "fit_limit": 20},
         "probe": {"model": str(tiny_lm), "layers": 2},
     }
 

@@ -113,7 +113,6 @@ def model_facts(sources: Sequence[str] = ("scripted",), **changes: Any) -> dict[
         "thresholds": {"1%": 0.91, "5%": 0.75},
         "calibration": "their log-odds are divided by 2",
         "calibrated_on": (40, 30),
-        "verbatim": False,
         "place": "models/my tfidf",
         "said": "I saw Bob.",
         "plain_use": "",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from math import log
 
 from tests.generate.players.openai.stub import Answer, Request, says
@@ -16,7 +14,7 @@ def prompt_of(request: Request) -> str:
 
 
 def material(request: Request) -> str:
-    """What is judged: between the last marks, after any examples."""
+    """What is judged: between the marks."""
     return prompt_of(request).rpartition("<<<")[2].partition(">>>")[0].strip() or "nothing"
 
 
@@ -39,15 +37,3 @@ def stating(request: Request, _number: int) -> Answer:
     """A server that takes `logprobs` and ignores it."""
     word = "Yes" if chance(request) > 0.5 else "No"
     return says(word if "logprobs" in request.body else f"Probability: {chance(request):.2f}")
-
-
-def of_players(request: Request) -> dict[str, float]:
-    """What the server takes for the probability that each player deceives: high for who said a word of the mafioso."""
-    players = re.findall(r"[\w-]+", prompt_of(request).rpartition("The players are ")[2].partition(".")[0])
-    lines = [line.partition(": ") for line in material(request).splitlines()]
-    said = {player: " ".join(words for who, _, words in lines if who == player) for player in players}
-    return {player: 0.8 if any(tell in said[player] for tell in TELLS) else 0.2 for player in players}
-
-
-def judging_games(request: Request, _number: int) -> Answer:
-    return says(f"Here is what I think.\n```json\n{json.dumps(of_players(request))}\n```")

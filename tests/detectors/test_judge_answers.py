@@ -8,13 +8,7 @@ from pathlib import Path
 import pytest
 
 from liescope.common.errors import BadData
-from liescope.detectors.judge.prompt import (
-    DEFAULT,
-    label_probability,
-    player_probabilities,
-    read_prompt,
-    stated_probability,
-)
+from liescope.detectors.judge.prompt import DEFAULT, label_probability, read_prompt, stated_probability
 
 SIDES = read_prompt().sides
 
@@ -100,30 +94,6 @@ def test_a_side_that_is_not_listed_is_less_likely_than_all_that_are_and_keeps_th
 )
 def test_a_stated_confidence_is_read_as_models_write_it(text: str, value: float | None) -> None:
     assert stated_probability(text, SIDES) == (None if value is None else pytest.approx(value))
-
-
-TWO = ("player1", "player2")
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ('{"player1": 0.2, "player2": "80%"}', {"player1": 0.2, "player2": 0.8}),
-        ('Sure!\n```json\n{"Player1": 0.2, "player2": 0.8}\n```\nStay safe.', {"player1": 0.2, "player2": 0.8}),
-        ('{"players": {"player1": {"probability": 0.2}, "player2": 0.8}}', {"player1": 0.2, "player2": 0.8}),
-        ("- **player1**: 0.2\n- player2 – 80%", {"player1": 0.2, "player2": 0.8}),
-        ("| player1 | 0.2 |\n| player2 | 0.8 |", {"player1": 0.2, "player2": 0.8}),
-        ('<think>{"player1": 1}</think>{"player1": 0.2, "player2": 0.8}', {"player1": 0.2, "player2": 0.8}),
-        ('{"player1": 0.2, "player2": 0.', {}),
-        ("player1: 0.2\nplayer2: 0.", {}),
-        ('{"player1": 3, "player2": 0.8}', {"player2": 0.8}),
-        ("player1: 0.2, later player1: 0.6", {}),
-        ("I would rather not.", {}),
-        ("", {}),
-    ],
-)
-def test_what_is_said_of_players_is_read_as_models_write_it(text: str, found: dict[str, float]) -> None:
-    assert player_probabilities(text, TWO) == found
 
 
 def test_a_statement_cannot_fill_in_the_prompt() -> None:

@@ -17,26 +17,15 @@ from liescope.cli import main
 from liescope.common.errors import BadData, BudgetSpent, EndpointRefused, UsageError
 from liescope.detectors.detector import silent
 from liescope.detectors.detector_registry import make
-from liescope.detectors.examples import Example, Labelled, labelled, read_statements
+from liescope.detectors.examples import Labelled, labelled, read_statements
 from liescope.detectors.judge.asking import FRUITLESS, ask_judge
 from liescope.detectors.judge.prompt import DEFAULT, read_prompt
-from liescope.detectors.kinds.judge import JudgeDetector, PlattScaling, game_text
+from liescope.detectors.kinds.judge import JudgeDetector, PlattScaling
 from liescope.detectors.saved import load
-from liescope.detectors.text_form import TextConfig, textualize
-from liescope.detectors.view.transcript import (
-    EXILED,
-    KILLED,
-    SAID,
-    SILENT,
-    VOTED,
-    GameMoment,
-    Transcript,
-    TranscriptTurn,
-    read_transcripts,
-)
+from liescope.detectors.text_form import TextConfig
+from liescope.detectors.view.transcript import SAID, GameMoment, Transcript, TranscriptTurn, read_transcripts
 from liescope.generate.players.run_limits import Limits
-from tests.detectors.conftest import after_the_game
-from tests.detectors.judge_stub import judging_games, material, prompt_of, stating, with_logprobs
+from tests.detectors.judge_stub import material, prompt_of, stating, with_logprobs
 from tests.generate.players.openai.stub import Answer, Request, Script, Stub, says
 
 Serve = Callable[[Script], Stub]
@@ -103,24 +92,6 @@ def test_without_a_limit_nothing_is_asked_in_training(serve: Serve, data: Mappin
     assert stub.requests == []
 
 
-def test_examples_are_balanced_from_games_that_calibrate_nothing_and_are_saved(
-    serve: Serve, data: Mapping[str, Labelled], tmp_path: Path
-) -> None:
-    stub = serve(with_logprobs)
-    judge = fitted(stub, data, shots=6, fit_limit=200)
-    assert all(prompt_of(request).count("<<<") == 7 for request in stub.requests)
-    assert {line for line in prompt_of(stub.requests[0]).splitlines() if line in ("Yes", "No")} == {"Yes", "No"}
-    judge.save(tmp_path)
-    saved = json.loads((tmp_path / "judge.json").read_text(encoding="utf-8"))
-    assert sorted(lies for _, ((_, lies),) in saved["examples"]) == [False] * 3 + [True] * 3
-    texts = [textualize(example, TextConfig()) for example in data["train"].examples]
-    shown = {text for text, _ in saved["examples"]}
-    games = {game for game, text in zip(data["train"].groups, texts, strict=True) if text in shown}
-    of_them = {text for game, text in zip(data["train"].groups, texts, strict=True) if game in games}
-    assert len(games) == 3
-    assert not of_them & {material(request) for request in stub.requests}
-
-
 @pytest.mark.parametrize(
     ("reply", "finish", "why"),
     [
@@ -176,89 +147,6 @@ def test_a_judge_that_answers_nothing_is_given_up_and_leaves_no_model(
     assert len(stub.requests) - before <= FRUITLESS + limits.concurrency
 
 
-def test_a_whole_game_takes_one_request_and_names_who_deceives(
-    serve: Serve, data: Mapping[str, Labelled], tmp_path: Path
-) -> None:
-    stub = serve(judging_games)
-    judge = fitted(stub, data, whole=True, fit_limit=20)
-    assert len(stub.requests) == 20
-    assert all("logprobs" not in request.body for request in stub.requests)
-    assert not any(name in prompt_of(request) for request in stub.requests for name in ("Alice", "Bob", "Diana"))
-    test = data["test"]
-    whole = after_the_game(judge, test.examples)
-    assert len(stub.requests) == 20 + test.games
-    assert roc_auc_score(test.y, whole) > 0.85
-    game = test.examples[0].seen
-    (players,) = judge.player_posteriors([GameMoment(game.transcript)])
-    assert set(players) == set(game.transcript.names)
-    # Online, each statement is judged with what was said by then.
-    online = judge.predict_proba(test.examples)[:, 1]
-    assert roc_auc_score(test.y, online) > 0.7
-    judge.save(tmp_path)
-    assert np.array_equal(after_the_game(JudgeDetector.load(tmp_path, judge.text, judge.options), test.examples), whole)
-
-
-def test_games_are_examples_of_a_judge_of_games(serve: Serve, data: Mapping[str, Labelled], tmp_path: Path) -> None:
-    stub = serve(judging_games)
-    fitted(stub, data, whole=True, shots=2, fit_limit=5).save(tmp_path)
-    assert all(prompt_of(request).count("<<<") == 3 for request in stub.requests)
-    assert prompt_of(stub.requests[0]).count(": 1") >= 2
-    saved = json.loads((tmp_path / "judge.json").read_text(encoding="utf-8"))
-    assert [sum(lies for _, lies in truth) for _, truth in saved["examples"]] == [1, 1]
-
-
-def test_a_game_that_could_not_be_judged_has_the_prior(serve: Serve, data: Mapping[str, Labelled]) -> None:
-    def script(request: Request, number: int) -> Answer:
-        answer = judging_games(request, number)
-        return says('{"player1": 0.1}') if "cannot be judged" in prompt_of(request) else answer
-
-    judge = fitted(serve(script), data, whole=True)
-    turns = (TranscriptTurn(SAID, "A", "This cannot be judged."), TranscriptTurn(SAID, "B", "Indeed."))
-    (found,) = judge.player_posteriors([GameMoment(Transcript("g", ("A", "B", "C", "D"), turns, "", 2))])
-    assert list(found.values()) == pytest.approx([0.5] * 4)
-    assert "could not be used" in judge.notes[0]
-
-
-def test_a_statement_without_its_game_is_judged_in_its_context(serve: Serve, data: Mapping[str, Labelled]) -> None:
-    stub = serve(judging_games)
-    judge = fitted(stub, data, whole=True)
-    alone = Example("", "", "speaker", "", "trust me", ("Bob",), (("Bob", "we should talk"),))
-    assert judge.predict_proba([alone])[0, 1] > 0.5
-    assert material(stub.requests[-1]).splitlines() == ["player1: we should talk", "player2: trust me"]
-
-
-def test_whole_games_are_asked_about_the_role_alone(serve: Serve, corpus: Path, tmp_path: Path) -> None:
-    model = f"openai:wise@{serve(judging_games).url}"
-    with pytest.raises(UsageError, match="--target role"):
-        liescope.train("judge", corpus, out=tmp_path / "m", target="claim", model=model, whole=True)
-
-
-def test_everything_that_happened_is_in_the_text_of_a_game() -> None:
-    turns = (
-        TranscriptTurn(KILLED, "Diana"),
-        TranscriptTurn(SAID, "Bob", "I trust\nAlice."),
-        TranscriptTurn(SAID, "Bob", "Psst.", audience=frozenset({"Alice", "Bob"})),
-        TranscriptTurn(SILENT, "Alice"),
-        TranscriptTurn(VOTED, "Alice", target="Bob"),
-        TranscriptTurn(VOTED, "Bob"),
-        TranscriptTurn(EXILED, "Bob"),
-    )
-    game = Transcript("g", ("Alice", "Bob", "Charlie", "Diana"), turns, "", 1)
-    text, called = game_text(GameMoment(game), TextConfig())
-    assert text.splitlines() == [
-        "player1 is found dead.",
-        "player2: I trust player3.",
-        "player2 (to player3 alone): Psst.",
-        "player3 says nothing.",
-        "player3 votes for player2.",
-        "player2 votes for nobody.",
-        "player2 is voted out.",
-    ]
-    assert called == {"Diana": "player1", "Bob": "player2", "Alice": "player3", "Charlie": "player4"}
-    early, _ = game_text(GameMoment(game, 2), TextConfig(mask_names=False))
-    assert early == "Diana is found dead.\nBob: I trust Alice."
-
-
 @pytest.mark.parametrize("slope", [0.3, 2.0])
 def test_a_calibration_undoes_what_is_wrong_with_the_answers(slope: float) -> None:
     draw = np.random.default_rng(0)
@@ -287,24 +175,13 @@ def test_a_prompt_of_ones_own_is_used_and_saved_word_for_word(
     assert "covertly work" in prompt_of(stub.requests[-1])
 
 
-@pytest.mark.parametrize(
-    ("without", "view", "options", "lacking"),
-    [
-        ("# For `liescope train judge --shots`", "words", {"shots": 2}, "examples.one"),
-        ("# For `liescope train judge --whole`", "words", {"whole": True}, "whole.prompt"),
-        ("[whole.views]", "both", {"whole": True}, "whole.views.both"),
-        ("[views]", "reasoning", {}, "views.reasoning"),
-    ],
-)
-def test_a_prompt_without_a_part_that_is_needed_is_refused(
-    without: str, view: str, options: dict[str, Any], lacking: str, data: Mapping[str, Labelled], tmp_path: Path
-) -> None:
+def test_a_prompt_without_the_words_for_a_view_is_refused(data: Mapping[str, Labelled], tmp_path: Path) -> None:
     path = tmp_path / "old.toml"
-    path.write_text(DEFAULT.read_text(encoding="utf-8").partition(without)[0], encoding="utf-8")
-    given = {"model": "openai:wise@http://127.0.0.1:9/v1", "prompt": str(path), **options}
+    path.write_text(DEFAULT.read_text(encoding="utf-8").partition("[views]")[0], encoding="utf-8")
+    given = {"model": "openai:wise@http://127.0.0.1:9/v1", "prompt": str(path)}
     train = data["train"]
-    with pytest.raises(BadData, match=f" {lacking};"):
-        make("judge", TextConfig(view=view), given).fit(train.examples, train.y, train.groups)
+    with pytest.raises(BadData, match=r" views\.reasoning;"):
+        make("judge", TextConfig(view="reasoning"), given).fit(train.examples, train.y, train.groups)
 
 
 def test_a_budget_holds_for_the_whole_training_and_the_same_command_goes_on(
@@ -381,24 +258,7 @@ def test_a_folder_of_replies_that_was_named_in_training_is_not_silently_another_
     assert not home.exists()
 
 
-def test_statements_in_the_files_are_named_on_the_card_and_published_only_if_they_may_be(
-    serve: Serve, corpus: Path, tmp_path: Path
-) -> None:
-    model = f"openai:wise@{serve(with_logprobs).url}"
-    for shots, said in ((0, "No statement is"), (2, "word for word")):
-        folder = tmp_path / f"m{shots}"
-        liescope.train("judge", corpus, out=folder, model=model, shots=shots, fit_limit=10)
-        assert said in (folder / "README.md").read_text(encoding="utf-8")
-        facts = json.loads((folder / "model.json").read_text(encoding="utf-8"))
-        terms = {"name": "theirs", "games": 1, "origin": "A. Author", "licence": "none", "redistributable": False}
-        facts["corpus"]["words"] = [terms]
-        (folder / "model.json").write_text(json.dumps(facts), encoding="utf-8")
-    assert liescope.publish(tmp_path / "m0", "you/m", dry_run=True).files
-    with pytest.raises(UsageError, match=r"word for word.*A\. Author"):
-        liescope.publish(tmp_path / "m2", "you/m", dry_run=True)
-
-
-def test_what_is_said_to_be_asked_at_most_holds_for_folds_with_examples_of_their_own(
+def test_what_is_said_to_be_asked_at_most_holds_for_folds(
     serve: Serve, make_corpus: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def alike(rows: dict[str, list[dict[str, Any]]]) -> None:
@@ -406,7 +266,7 @@ def test_what_is_said_to_be_asked_at_most_holds_for_folds_with_examples_of_their
             row["text"] = "skip"
 
     stub = serve(stating)
-    command = ["train", "judge", "--corpus", str(make_corpus(games=60, change=alike)), "--shots", "2", "--folds", "2"]
+    command = ["train", "judge", "--corpus", str(make_corpus(games=60, change=alike)), "--folds", "2"]
     assert main([*command, "--fit-limit", "9", "--model", f"openai:wise@{stub.url}", "--out", str(tmp_path / "m")]) == 0
     most = int(capsys.readouterr().err.partition("up to ")[2].partition(" requests")[0].replace(",", ""))
     assert len(stub.requests) <= most

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import random
-import re
 from collections.abc import Callable
 from math import log
 from pathlib import Path
@@ -12,23 +10,17 @@ from typing import Any
 
 import polars as pl
 import pytest
-from sklearn.metrics import roc_auc_score
 
 import liescope
 from liescope.common.errors import UnknownName, UsageError
-from liescope.detectors.detector import Detector
-from liescope.detectors.detector_registry import make
 from liescope.detectors.detector_settings import VIEWS
-from liescope.detectors.examples import Example, Labelled, labelled, read_statements
-from liescope.detectors.kinds.judge import game_text
+from liescope.detectors.examples import Example, read_statements
 from liescope.detectors.study.audit_result import AuditResult
 from liescope.detectors.study.figures import SERIOUS, Figure
 from liescope.detectors.study.findings import EvaluationResult
 from liescope.detectors.study.metrics import DIFFERENCE, WITHIN
-from liescope.detectors.text_form import TextConfig, View, textualize
-from liescope.detectors.view.transcript import SAID as SAYS
-from liescope.detectors.view.transcript import GameMoment, Transcript, TranscriptTurn, read_transcripts
-from tests.detectors.conftest import SHARED, Corpus, Rows, after_the_game
+from liescope.detectors.text_form import TextConfig, textualize
+from tests.detectors.conftest import SHARED, Corpus, Rows
 from tests.detectors.judge_stub import material, prompt_of
 from tests.generate.players.openai.stub import Answer, Request, says
 
@@ -183,107 +175,6 @@ def test_judges_are_shown_what_is_asked_for_and_told_so(
         asked, shown = prompt_of(request), material(request)
         assert ("thought in private" in asked or "thought in\nprivate" in asked) == ("think" in shown)
         assert ("The statement itself is not shown" in asked) == ("speaker: " not in shown and "think" in shown)
-
-
-def knows_seats(request: Request, _number: int) -> Answer:
-    """A judge of whole games that takes for a liar whoever's shown lines hold the tell."""
-    asked = prompt_of(request).rpartition(">>>")[2]
-    players = dict.fromkeys(re.findall(r"player\d+", asked))
-    lines = [line.partition(": ") for line in material(request).splitlines()]
-    own = {who: " ".join(text for name, _, text in lines if name.split()[0] == who) for who in players}
-    return says(json.dumps({who: 0.9 if TELL[True] in said else 0.1 for who, said in own.items()}))
-
-
-def learned_seats(stub: Any, corpus: Path, cache: Path, view: str, **options: Any) -> tuple[Detector, Labelled]:
-    games = read_transcripts(corpus)
-    train, test = (labelled(read_statements(corpus, [name]), "role", 0, games, view) for name in ("train", "test"))
-    given = {"model": f"openai:wise@{stub.url}", "whole": True, "fit_limit": 8, "cache": str(cache), **options}
-    judge = make("judge", TextConfig(view=view), given)
-    return judge.fit(train.examples, train.y, train.groups), test
-
-
-@pytest.mark.parametrize(("view", "least", "most"), [("words", 0.2, 0.8), ("reasoning", 0.95, 1.0)])
-def test_a_judge_of_whole_games_finds_what_reasoning_gives_away_only_where_it_is_shown(
-    serve: Any, planted: dict[str, Path], tmp_path: Path, view: str, least: float, most: float
-) -> None:
-    judge, test = learned_seats(serve(knows_seats), planted["told"], tmp_path, view)
-    known = read_statements(planted["told"], ["test"]).drop_nulls("reasoning")["statement_id"].to_list()
-    kept = [at for at, example in enumerate(test.examples) if example.statement_id in known][:60]
-    examples = [test.examples[at] for at in kept]
-    online = judge.predict_proba(examples)[:, 1]
-    whole = after_the_game(judge, examples)
-    assert least <= roc_auc_score(test.y[kept], online) <= most
-    assert least <= roc_auc_score(test.y[kept], whole) <= most
-
-
-@pytest.mark.parametrize(("view", "shots"), [("reasoning", 0), ("both", 2)])
-def test_whoever_judges_a_player_of_a_game_is_never_shown_what_the_others_thought(
-    serve: Any, planted: dict[str, Path], tmp_path: Path, view: str, shots: int
-) -> None:
-    stub = serve(knows_seats)
-    judge, test = learned_seats(stub, planted["told"], tmp_path, view, shots=shots)
-    most = judge.requests((), test.examples[:9])
-    fitted = len(stub.requests)
-    judge.predict_proba(test.examples[:9])
-    after_the_game(judge, test.examples[:9])
-    assert 0 < len(stub.requests) - fitted <= most
-    for request in stub.requests:
-        shown = prompt_of(request)
-        (asked,) = set(re.findall(r"question is about (player\d+) alone", shown))
-        thinkers = {line.split()[0] for line in material(request).splitlines() if " thinks: " in line}
-        assert thinkers == {asked}
-        for example in shown.split("<<<")[1:]:
-            assert len({line.split()[0] for line in example.splitlines() if " thinks: " in line}) == 1
-
-
-GAME = Transcript(
-    "g",
-    ("Anna", "Bob"),
-    (
-        TranscriptTurn(SAYS, "Anna", "I am calm.", reasoning="Bob is the mafioso, I checked."),
-        TranscriptTurn(SAYS, "Bob", "So am I.", reasoning="First."),
-        TranscriptTurn(SAYS, "Bob", "I know nothing."),
-        TranscriptTurn(SAYS, "Bob", "I saw it.", audience=frozenset({"Anna", "Bob"}), reasoning="Later."),
-    ),
-)
-
-
-@pytest.mark.parametrize(
-    ("view", "upto", "lines"),
-    [
-        ("words", 2, ["player1: I am calm.", "player2: So am I."]),
-        ("reasoning", 2, ["player1: I am calm.", "player2 thinks: First."]),
-        ("both", 2, ["player1: I am calm.", "player2 thinks: First.", "player2: So am I."]),
-        (
-            "reasoning",
-            None,
-            [
-                "player1: I am calm.",
-                "player2 thinks: First.",
-                "player2 says what is not shown.",
-                "player2 (to player1 alone) thinks: Later.",
-            ],
-        ),
-    ],
-)
-def test_a_game_shows_what_the_judged_player_thought_up_to_the_moment_and_no_further(
-    view: View, upto: int | None, lines: list[str]
-) -> None:
-    assert game_text(GameMoment(GAME, upto), TextConfig(view=view), "Bob")[0].splitlines() == lines
-
-
-def test_a_statement_without_its_game_is_judged_by_what_its_speaker_thought(
-    serve: Any, planted: dict[str, Path], tmp_path: Path
-) -> None:
-    stub = serve(knows_seats)
-    judge, _ = learned_seats(stub, planted["told"], tmp_path, "reasoning")
-    alone = [
-        Example("", "", "Bob", "", "hello", ("Anna", "Bob"), (("Anna", "we talk"),), reasoning=f"I {word} them.")
-        for word in TELL.values()
-    ]
-    lie, truth = judge.predict_proba(alone)[:, 1]
-    assert lie > 0.5 > truth
-    assert "hello" not in material(stub.requests[-1])
 
 
 def one_row(result: EvaluationResult, metric: str, detector: str, against: str | None = None) -> Figure:
