@@ -2,61 +2,31 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import TypeAdapter
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from liescope.common.errors import BadData, MissingExtra, MissingKey, MissingPackage, UsageError
-from liescope.common.folders import replacing
-from liescope.common.reading import read_json
 from liescope.common.statistics import Floats
-from liescope.detectors.calibrate import Confidence
-from liescope.detectors.detector import LearnsInSteps
 from liescope.detectors.detector_registry import detector_class, make
 from liescope.detectors.detector_settings import WORDS
-from liescope.detectors.examples import GOLD, Example, Labelled, summary, target_column
-from liescope.detectors.learned_from import LearnedStatements
-from liescope.detectors.logistic import TRAIN_AGAIN
+from liescope.detectors.examples import GOLD, Example, target_column
 from liescope.detectors.material import NOT_TO_BE_LEARNED
-from liescope.detectors.model_file import CorpusName, ModelFile, TrainingFacts
-from liescope.detectors.own_rows import OWN_NAME
-from liescope.detectors.saved import check_free, is_model, load, write_model
 from liescope.detectors.statement_inputs import StatementReader, each_statement
-from liescope.detectors.study.scores import score_table
 from liescope.detectors.text_form import SPEAKER_TOKEN, TextConfig
 from liescope.generate.importers.own_data import LabelColumn, canary_of
-
-_CLASSES_FILE = "classes.json"
-_LARGEST = 2**10
-_EDGE = 1e-15  # probabilities stay so far from 0 and 1, whose log-odds are infinite
-_Classes = TypeAdapter(list[bool | int | float | str])
 
 
 class InputError(UsageError, ValueError):
     """Input that a scikit-learn classifier cannot use; a ValueError, as scikit-learn expects."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Learned:
-    """What `fit` learned from. games: those that rows named; seconds: it took."""
-
-    data: Labelled
-    games: frozenset[str]
-    seconds: float
 
 
 class LieDetector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -168,7 +138,6 @@ class LieDetector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Raises InputError, a ValueError, for data that cannot be learned from and an option that no kind has.
         """
-        began = time.perf_counter()
         with _value_errors():
             target_column(self.target)
             detector = make(self.kind, TextConfig.of(self.get_params()), {**self._options, "seed": self.seed})
@@ -181,19 +150,13 @@ class LieDetector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 raise InputError(f"{marked:,} conversations carry a canary: {NOT_TO_BE_LEARNED}")
             examples = self._examples(given)
             lies = _deceptive(classes)
-            named = frozenset(example.game_id for example in examples) - {""}
             examples = [e if e.game_id else replace(e, game_id=f"{row}") for row, e in enumerate(examples)]
             belongs = (
                 np.array([e.game_id for e in examples]) if groups is None else column_or_1d(groups).astype(np.str_)
             )
             check_consistent_length(examples, belongs)
-            data = Labelled(tuple(examples), place == lies, belongs, 0)
-            detector.fit(data.examples, data.y, data.groups)
-        self.classes_, self.detector_ = classes, detector
-        self._lies, self._confidence = lies, Confidence()
-        # without games, and with plain mappings for labels, so that it can be pickled
-        kept = replace(data, examples=tuple(replace(e, seen=None, labels={}) for e in data.examples))
-        self._learned: _Learned | None = _Learned(kept, named, round(time.perf_counter() - began, 1))
+            detector.fit(examples, place == lies, belongs)
+        self.classes_, self.detector_, self._lies = classes, detector, lies
         return self
 
     def predict_proba(self, X: Any) -> Floats:  # noqa: N803
@@ -201,14 +164,8 @@ class LieDetector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "detector_")
         with _value_errors():
             examples = self._examples(each_statement(X))
-            score = self._confidence.of_scores(self.detector_.predict_proba(examples)[:, 1])
-        found = np.column_stack([1 - score, score])
+            found = self.detector_.predict_proba(examples)
         return found if self._lies == 1 else found[:, ::-1]
-
-    def decision_function(self, X: Any) -> Floats:  # noqa: N803
-        """(n,): the log-odds of the second class."""
-        inside = np.clip(self.predict_proba(X)[:, 1], _EDGE, 1 - _EDGE)
-        return np.asarray(np.log(inside / (1 - inside)))
 
     def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
         """(n,): the class that is more probable."""
@@ -222,54 +179,6 @@ class LieDetector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise InputError(f"{unread:,} of {len(read):,} texts have nothing of the view {self.view}; leave them out")
         nothing = Example("", "", SPEAKER_TOKEN, "", "", (), target=self.target)
         return [one.example or nothing for one in read]
-
-    def save(self, folder: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
-        """Write a model folder, which `LieDetector.load`, `liescope.load`, `score`, `evaluate` and `publish` read. It
-        has no thresholds and gives no verdicts: no part of the data was kept aside to choose them on. Raises UsageError
-        if the folder exists already.
-        """
-        check_is_fitted(self, "detector_")
-        out = Path(folder)
-        check_free(out, overwrite)
-        if self._learned is None:
-            raise UsageError("this detector was loaded from a model folder; copy that one")
-        data, detector = self._learned.data, self.detector_
-        facts = hashlib.sha256(
-            repr([(e.text, e.context, lie) for e, lie in zip(data.examples, data.y, strict=True)]).encode()
-        )
-        training = TrainingFacts(
-            **summary(data),
-            folds=0,
-            seed=self.seed,
-            sources=["imported"],
-            models=sorted({example.speaker_model for example in data.examples} - {""}),
-            seconds=self._learned.seconds,
-            chosen=detector.chosen if isinstance(detector, LearnsInSteps) else None,
-        )
-        file = ModelFile.of(detector, self.target, CorpusName(id=facts.hexdigest()[:16], name=OWN_NAME), training)
-        scores = score_table([], np.empty(0), out.name, self.target)
-        learned = LearnedStatements.of(data.examples, data.groups)
-        with replacing(out, "model", is_model) as fresh:
-            (fresh / _CLASSES_FILE).write_text(json.dumps(self.classes_.tolist()), encoding="utf-8")
-            write_model(fresh, out.name, file, detector, scores, self._learned.games, (), learned, None)
-        return out
-
-    @classmethod
-    def load(cls, folder: str | os.PathLike[str]) -> Self:
-        """Open a model folder, or a model on the Hub, that `save`, `liescope train` or `publish` wrote; its
-        probabilities are calibrated if it is. Raises what `liescope.load` raises.
-        """
-        found = load(folder)
-        detector, file = found.detector, found.file
-        text, options = file.text.model_dump(), {k: v for k, v in detector.options.model_dump().items() if k != "seed"}
-        made = cls(file.kind, target=file.target, seed=detector.options.seed, **text, **options)
-        path = found.folder / _CLASSES_FILE
-        classes = read_json(path, _Classes, _LARGEST, TRAIN_AGAIN) if _CLASSES_FILE in file.files else [False, True]
-        if len(set(classes)) != 2:
-            raise BadData(f"{path} does not hold two classes; {TRAIN_AGAIN}")
-        made.classes_, made.detector_ = np.array(classes), detector
-        made._lies, made._confidence, made._learned = _deceptive(made.classes_), file.confidence, None
-        return made
 
 
 def _labels(y: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:

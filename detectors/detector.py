@@ -130,7 +130,7 @@ class Detector(ABC):
         reads_reasoning: whether it makes its text with `textualize`, so that it reads whatever the view says
         publication: how a published one is used
 
-    A kind that asks a chat model is an `AsksChatModel`, one that chooses how long to learn a `LearnsInSteps`.
+    A kind that asks a chat model is an `AsksChatModel`.
     """
 
     kind: ClassVar[str]
@@ -146,6 +146,8 @@ class Detector(ABC):
     options: DetectorOptions
     notes: tuple[str, ...] = ()
     """What the user should know of the last `fit`, and of the scores since."""
+    chosen: StepsChosen | None = None
+    """How the last `fit` chose how long to learn, if it did."""
 
     def __init__(self, text: TextConfig, options: DetectorOptions) -> None:
         """text: how a statement becomes text; options: an instance of `options_type`."""
@@ -233,15 +235,6 @@ class AsksChatModel(Detector):
 def requests_of(detector: Detector, learn: Sequence[Example], score: Sequence[Example]) -> int:
     """`AsksChatModel.requests`; 0 for other kinds."""
     return detector.requests(learn, score) if isinstance(detector, AsksChatModel) else 0
-
-
-class LearnsInSteps(Detector):
-    """The base of kinds that choose how long to learn. chosen: how the last `fit` did, if it did; curves: the folder
-    for curves of its training.
-    """
-
-    chosen: StepsChosen | None = None
-    curves: Path | None = None
 
 
 _EDGE = 1e-6  # probabilities stay so far from 0 and 1, whose log-odds are infinite

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -30,8 +29,6 @@ GOLD = "gold"
 _LARGE = ("transcript",)  # no detector reads it
 _ASSESSED = ("self", "peer")  # labels of games played with assessments
 _BACKSLASH = "\\"
-_NO_LABELS: Mapping[str, bool | str] = MappingProxyType({})
-_LABELS = {**{f"label_{target}": target for target in TARGETS}, "self_type": "type"}
 _NOTED = pl.col("read_notes").list.contains(LOST_TEXT).fill_null(value=False)
 _LOST = (pl.col("text").str.strip_chars() == _BACKSLASH) | _NOTED
 
@@ -40,9 +37,8 @@ _LOST = (pl.col("text").str.strip_chars() == _BACKSLASH) | _NOTED
 class Example:
     """One statement, as a detector may see it. names: every player of the game; context: the earlier statements that
     all who heard this one had heard, oldest first, as (speaker, text); target: what is asked about it; seen: its game
-    up to and with it, if the game is at hand; labels: those that are known, by target, and by `type` the kind of
-    deception that its speaker reported, to learn from and never to score with; reasoning: what the speaker thought
-    before it spoke, which nobody at the table saw, "" where that is not known.
+    up to and with it, if the game is at hand; reasoning: what the speaker thought before it spoke, which nobody at the
+    table saw, "" where that is not known.
     """
 
     statement_id: str
@@ -54,7 +50,6 @@ class Example:
     context: tuple[tuple[str, str], ...] = ()
     target: str = "role"
     seen: GameMoment | None = field(default=None, compare=False, repr=False)
-    labels: Mapping[str, bool | str] = field(default_factory=lambda: _NO_LABELS, compare=False, repr=False)
     reasoning: str = ""
 
     def can_be_read(self, view: str) -> bool:
@@ -171,7 +166,7 @@ def make_examples(
     columns = ("statement_id", "game_id", "speaker", "speaker_model", "text", "names", "audience")
     rows = statements.select(columns).iter_rows()
     thoughts = statements["reasoning"] if "reasoning" in statements.columns else repeat("", statements.height)
-    for row, about, known, thought in zip(rows, asked, _labels(statements), thoughts, strict=True):
+    for row, about, thought in zip(rows, asked, thoughts, strict=True):
         key, game_id, speaker, model, text, names, audience = row
         if game_id != game:
             game, said = game_id, []
@@ -180,7 +175,7 @@ def make_examples(
         whole = (games or {}).get(game_id)
         seen = GameMoment(whole, whole.place(key) + 1) if whole else None
         who = tuple(names or ())
-        found.append(Example(key, game_id, speaker, model, text, who, before, about, seen, known, thought or ""))
+        found.append(Example(key, game_id, speaker, model, text, who, before, about, seen, thought or ""))
         if context:
             said.append((heard_by, (speaker, text)))
     return tuple(found)
@@ -189,16 +184,6 @@ def make_examples(
 def keeps_reasoning() -> pl.Expr:
     """Whether it is known what the speaker of a statement thought."""
     return pl.col("reasoning").fill_null("").str.strip_chars() != ""
-
-
-def _labels(statements: pl.DataFrame) -> Iterator[Mapping[str, bool | str]]:
-    """By statement, its labels that are not null."""
-    columns = [column for column in _LABELS if column in statements.columns]
-    if not columns:
-        return repeat(_NO_LABELS, statements.height)
-    rows = statements.select(columns).iter_rows()
-    names = [_LABELS[column] for column in columns]
-    return ({name: value for name, value in zip(names, row, strict=True) if value is not None} for row in rows)
 
 
 def examples_of(moment: GameMoment, context: int, target: str = "role", view: str = WORDS) -> dict[int, Example]:

@@ -37,10 +37,6 @@ from liescope.detectors.view.transcript import GameMoment, GamePrediction, Trans
 from liescope.generate.importers.importer_protocol import fingerprint
 
 SCORES_FILE, GAMES_FILE, CARD_FILE = "scores.parquet", "games.txt", "README.md"
-CURVES_FOLDER = "runs"
-"""Curves of the training, if they were asked for. They are no part of the model and never published: TensorBoard's
-files name this machine.
-"""
 CALIBRATION_FILE = "calibration.parquet"
 ALONE = "it comes without the game that this detector reads"
 _MOST_ROWS = 50_000_000
@@ -322,8 +318,7 @@ def write_model(
 
 
 def _files(folder: Path) -> list[Path]:
-    curves = folder / CURVES_FOLDER
-    return sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_relative_to(curves))
+    return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
 def is_model(folder: Path) -> bool:

@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Self
@@ -21,7 +21,7 @@ from liescope.common.settings import read_query, takes
 from liescope.common.statistics import Floats
 from liescope.common.text import OF_GAMES, Units, number_of, plain
 from liescope.detectors.calibrate import Confidence, LabelSets, Players, cross_fitted, fit_players, limits
-from liescope.detectors.detector import ROLE, Detector, LearnsInSteps, Progress, requests_of, shown, silent
+from liescope.detectors.detector import ROLE, Detector, Progress, requests_of, shown, silent
 from liescope.detectors.detector_registry import detector_class, make
 from liescope.detectors.detector_settings import METHODS, NONE, TEMPERATURE, TrainSettings
 from liescope.detectors.examples import Example, Labelled, check_trainable, summary, target_column, usual_target
@@ -32,7 +32,7 @@ from liescope.detectors.learned_from import LearnedStatements
 from liescope.detectors.material import Material, check_may_train, read_material
 from liescope.detectors.model_file import ModelFile, TrainingFacts
 from liescope.detectors.own_rows import corpus_of, source_name
-from liescope.detectors.saved import CURVES_FOLDER, check_free, is_model, write_model
+from liescope.detectors.saved import check_free, is_model, write_model
 from liescope.detectors.study.figures import Figure, figure_table
 from liescope.detectors.study.metrics import HEADLINE, choose_thresholds
 from liescope.detectors.study.scorers import evaluate_scores
@@ -62,7 +62,7 @@ Judged = tuple[Transcript, Players]
 @dataclass(frozen=True, slots=True)
 class Recipe:
     """What to train. folds: of the cross-validation, 0 for none; options: those of the detector's kind; calibrate: the
-    method, one of `METHODS`, which needs folds; curves: the folder for curves of its training.
+    method, one of `METHODS`, which needs folds.
     """
 
     kind: str
@@ -73,7 +73,6 @@ class Recipe:
     seed: int = 0
     keep_lost: bool = False
     calibrate: str = TEMPERATURE
-    curves: Path | None = None
 
     @classmethod
     def of(cls, kind: str, target: str, own: TrainSettings, options: Mapping[str, Any]) -> Self:
@@ -87,10 +86,7 @@ class Recipe:
 
     def untrained(self) -> Detector:
         """The untrained detector. Raises UnknownName, UsageError, MissingExtra."""
-        detector = make(self.kind, self.text, {**self.options, "seed": self.seed})
-        if isinstance(detector, LearnsInSteps):
-            detector.curves = self.curves
-        return detector
+        return make(self.kind, self.text, {**self.options, "seed": self.seed})
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -191,7 +187,6 @@ def train(
             recipe = Recipe.of(kind or usual_kind(target), target, own, options)
             with _folder_for(Path(out)) as fresh:
                 material = read_material(found, source_name(corpus), target, recipe.text, recipe.keep_lost)
-                recipe = replace(recipe, curves=fresh / CURVES_FOLDER)
                 return _train_on(material, recipe, Path(out), fresh, show, began)
     except OSError as error:
         why = error.strerror or error
@@ -254,7 +249,7 @@ def _train_on(
         models=sorted(material.learned["speaker_model"].unique()),
         names=material.common_names(),
         seconds=round(time.perf_counter() - began, 1),
-        chosen=detector.chosen if isinstance(detector, LearnsInSteps) else None,
+        chosen=detector.chosen,
     )
     file = ModelFile.of(detector, recipe.target, material.corpus, training)
     file = file.model_copy(update={"thresholds": _thresholds(scores, statements), "confidence": confidence})

@@ -27,7 +27,6 @@ from liescope.common.errors import MissingExtra, UsageError
 from liescope.common.reading import Reading
 from liescope.common.sentence_encoder import read_transformer
 from liescope.detectors.detector import DetectorOptions, Progress
-from liescope.detectors.fine_tuning.trackers import followed, told
 
 
 def read_body(
@@ -95,8 +94,8 @@ def pad_to(there: Any) -> int | None:
 
 
 class FineTuningOptions(DetectorOptions):
-    """encoder: "" for the bundled all-MiniLM-L6-v2. checkpoints and report_to belong to this machine and this run, so
-    they are not saved.
+    """encoder: "" for the bundled all-MiniLM-L6-v2. checkpoints belong to this machine and are not
+    saved.
     """
 
     encoder: str = Field(default="", description="a Hub id or a folder instead of the bundled all-MiniLM-L6-v2")
@@ -126,7 +125,6 @@ class FineTuningOptions(DetectorOptions):
     attention: str = Field(
         default="", description="attention of the encoder while it learns, as in eager, sdpa, flash_attention_2"
     )
-    compile: bool = Field(default=False, description="learn with torch.compile")
     lora: int = Field(default=0, ge=0, description="rank of the LoRA updates, 0 to change every weight")
     deterministic: bool = Field(
         default=False, description="the same weights bit for bit from the same seed, on one machine"
@@ -134,11 +132,7 @@ class FineTuningOptions(DetectorOptions):
     checkpoints: str = Field(
         default="", exclude=True, description="a folder for checkpoints, from which an interrupted training resumes"
     )
-    report_to: str = Field(
-        default="",
-        exclude=True,
-        description="what the training is reported to, as in tensorboard,mlflow,wandb",
-    )
+    max_length: int = Field(default=256, ge=8, description="tokens read of a statement with its context")
 
     @property
     def aside(self) -> float:
@@ -278,25 +272,19 @@ class Tuned:
     planned: int
 
 
-Loss = Callable[..., Any]
-"""Of (outputs, labels, num_items_in_batch), where that is the number of labels that are not -100."""
-
-
 def fine_tune(
     fresh: Callable[[], Body],
     items: Items,
-    loss: Loss,
     o: FineTuningOptions,
     progress: Progress,
-    curves: Path | None = None,
 ) -> Tuned:
-    """Learn. fresh: the model to begin with, the same each time; curves: the folder for TensorBoard's.
+    """Learn. fresh: the model to begin with, the same each time.
 
     Raises UsageError for a training that diverges, an option that the Trainer or the encoder cannot take, or
     checkpoints that cannot be written, and MissingExtra for LoRA without its package.
     """
     kept = Kept.of(o, items.every, items.learn, items.check)
-    run = partial(_train, fresh, items.collate, loss, o, curves)
+    run = partial(_train, fresh, items.collate, o)
     if not items.check:
         whole, state = run("training", items.every, (), kept, progress)
         return Tuned(whole, curve(state.log_history, "training"), state.global_step, state.max_steps)
@@ -313,9 +301,7 @@ def fine_tune(
 def _train(
     fresh: Callable[[], Body],
     collate: Callable[[list[Any]], dict[str, Any]],
-    loss: Loss,
     o: FineTuningOptions,
-    curves: Path | None,
     part: str,
     learn: Sequence[Any],
     check: Sequence[Any],
@@ -330,7 +316,7 @@ def _train(
     from transformers import EarlyStoppingCallback, PrinterCallback, Trainer, set_seed
 
     model, new = fresh()
-    folder, tracked = kept.part(part), told(o.report_to, part, curves)
+    folder = kept.part(part)
     set_seed(o.seed)
     if o.checkpointing:
         recompute_activations(model)
@@ -340,18 +326,16 @@ def _train(
         with _refusals():
             trainer = Trainer(
                 model=tuned,
-                args=_arguments(folder, scratch, o, len(check) > 0, steps, **tracked),
+                args=_arguments(folder, scratch, o, len(check) > 0, steps),
                 train_dataset=learn,
                 eval_dataset=check or None,
                 data_collator=collate,
-                compute_loss_func=loss,
                 callbacks=callbacks,
             )
         trainer.remove_callback(PrinterCallback)  # it prints, and standard output belongs to the command
         if horizon:
             trainer.create_scheduler = _planned_for(horizon, trainer.create_scheduler)
-        with followed(trainer, curves):
-            trainer.train(resume_from_checkpoint=Kept.last(folder, steps))
+        trainer.train(resume_from_checkpoint=Kept.last(folder, steps))
     whole = tuned.merge_and_unload() if o.lora else tuned
     return whole.to(device()).eval(), trainer.state
 
@@ -391,7 +375,7 @@ def _repeatable(wanted: bool) -> Iterator[None]:
         torch.use_deterministic_algorithms(before)
 
 
-def _arguments(folder: Path | None, scratch: str, o: FineTuningOptions, choose: bool, steps: int, **more: Any) -> Any:
+def _arguments(folder: Path | None, scratch: str, o: FineTuningOptions, choose: bool, steps: int) -> Any:
     import torch
     from transformers import TrainingArguments
 
@@ -410,7 +394,6 @@ def _arguments(folder: Path | None, scratch: str, o: FineTuningOptions, choose: 
         train_sampling_strategy="group_by_length",
         bf16=gpu and torch.cuda.is_bf16_supported(),
         use_cpu=not gpu,
-        torch_compile=o.compile,
         dataloader_pin_memory=gpu,
         remove_unused_columns=False,
         seed=o.seed,
@@ -424,5 +407,5 @@ def _arguments(folder: Path | None, scratch: str, o: FineTuningOptions, choose: 
         logging_steps=_POINTS,
         logging_nan_inf_filter=False,
         disable_tqdm=True,
-        **more,
+        report_to="none",
     )

@@ -1,4 +1,4 @@
-"""How an encoder is fine-tuned: which epoch is kept, what changes, and what is learned beside the target."""
+"""How an encoder is fine-tuned: which epoch is kept, and what changes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 from socket import socket
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,6 @@ import pytest
 import torch
 from safetensors.torch import load_file
 from sklearn.metrics import roc_auc_score
-from transformers.integrations import TensorBoardCallback, integration_utils
 
 from liescope.common.errors import BadData, MissingExtra, UsageError
 from liescope.detectors import train
@@ -28,7 +26,6 @@ from liescope.detectors.examples import Example, Labelled, labelled, read_statem
 from liescope.detectors.fine_tuning.loop import FineTuningOptions, best_step, following
 from liescope.detectors.fine_tuning.loop import _arguments as arguments
 from liescope.detectors.folds import held_out_rows
-from liescope.detectors.kinds import encoder
 from liescope.detectors.kinds.encoder import EncoderDetector
 from liescope.detectors.model_file import read_model_file
 from liescope.detectors.text_form import TextConfig
@@ -60,14 +57,10 @@ def speakers(data: Labelled) -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def plain() -> Labelled:
-    """Statements of two words: the first tells the role, the last the type."""
-    said = [(lie, first, last) for lie in TELLS for first in TELLS[lie] for last in ("look", "people")] * 8
-    kind = {"look": "omission", "people": "none"}
-    examples = tuple(
-        Example("", f"g{i}", "A", "", f"{first} {last}", (), labels={"type": kind[last]})
-        for i, (_, first, last) in enumerate(said)
-    )
-    return Labelled(examples, np.array([lie for lie, _, _ in said]), np.array([e.game_id for e in examples]), 0)
+    """Statements of two words, the first of which tells the role."""
+    said = [(lie, f"{first} {last}") for lie in TELLS for first in TELLS[lie] for last in ("look", "people")] * 8
+    examples = tuple(Example("", f"g{i}", "A", "", text, ()) for i, (_, text) in enumerate(said))
+    return Labelled(examples, np.array([lie for lie, _ in said]), np.array([e.game_id for e in examples]), 0)
 
 
 @pytest.fixture(scope="module")
@@ -192,84 +185,28 @@ def test_a_training_that_was_killed_goes_on_from_its_last_checkpoint(
 
 
 def test_settings_of_the_training_reach_the_trainer(tmp_path: Path) -> None:
-    options = {"scheduler": "cosine", "warmup": 7, "weight_decay": 0.2, "compile": True, "accumulate": 4}
+    options = {"scheduler": "cosine", "warmup": 7, "weight_decay": 0.2, "accumulate": 4}
     made = arguments(tmp_path / "kept", str(tmp_path), FineTuningOptions(**options), True, 0)
     assert (made.lr_scheduler_type, made.warmup_steps, made.weight_decay) == ("cosine", 7, 0.2)
-    assert made.torch_compile
     assert made.gradient_accumulation_steps == 4
     assert made.output_dir == str(tmp_path / "kept")
 
 
-@pytest.mark.parametrize(
-    ("option", "value"), [("scheduler", "soft"), ("report_to", "nowhere"), ("attention", "sideways")]
-)
+@pytest.mark.parametrize(("option", "value"), [("scheduler", "soft"), ("attention", "sideways")])
 def test_a_setting_that_transformers_does_not_know_is_one_line(option: str, value: str, fit: Any) -> None:
     with pytest.raises((UsageError, BadData), match=value):
         fit(**{option: value})
 
 
-class WritesLines(TensorBoardCallback):
-    """TensorBoard without its package: what it logs, as lines of a file in its folder."""
-
-    def __init__(self) -> None:
-        self.logging_dir = os.environ.get("TENSORBOARD_LOGGING_DIR")
-
-    def on_train_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
-        Path(self.logging_dir).mkdir(parents=True)
-
-    def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **more: Any) -> None:
-        with (Path(self.logging_dir) / "events.vm.txt").open("a", encoding="utf-8") as file:
-            file.write(json.dumps(logs) + "\n")
-
-    def on_train_end(self, *args: Any, **more: Any) -> None: ...
-
-
-@pytest.fixture
-def board(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("TENSORBOARD_LOGGING_DIR", raising=False)
-    monkeypatch.setattr(integration_utils, "is_tensorboard_available", lambda: True)
-    monkeypatch.setitem(integration_utils.INTEGRATION_TO_CALLBACK, "tensorboard", WritesLines)
-
-
-def test_what_was_kept_aside_stands_in_the_model_and_curves_for_tensorboard_lie_beside_it_one_run_for_each_training(
-    board: None, four: Path, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("WANDB_API_KEY", "a-key-of-somebody")
-    options = {"encoder": str(tiny_encoder), "batch_size": 32, "epochs": 2.0, "report_to": "tensorboard"}
-    made, where = train("encoder", four, out=tmp_path / "m", folds=0, **options), tmp_path / "m" / "runs"
+def test_what_was_kept_aside_stands_in_the_model(four: Path, tiny_encoder: Path, tmp_path: Path) -> None:
+    options = {"encoder": str(tiny_encoder), "batch_size": 32, "epochs": 2.0}
+    made = train("encoder", four, out=tmp_path / "m", folds=0, **options)
     chosen = made.file.training.chosen
     assert len(chosen.models) == 1
     assert set(made.file.training.models) == set(MODELS)
     assert chosen.words() in made.notes
     assert f"It learned for {chosen.steps} steps." in (tmp_path / "m" / "README.md").read_text(encoding="utf-8")
     assert read_model_file(tmp_path / "m").training.chosen == chosen
-    assert [path.name.rpartition("-")[2] for path in sorted(where.iterdir())] == ["choosing", "learning"]
-    for run in where.iterdir():
-        points = [json.loads(line) for line in (run / "events.vm.txt").read_text("utf-8").splitlines()]
-        assert len([point for point in points if "loss" in point]) > 3
-    assert not [name for name in made.file.files if name.startswith("runs")]
-    assert "report_to" not in made.file.options
-    files = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert not [path for path in files if b"a-key-of-somebody" in path.read_bytes()]
-
-
-def test_curves_go_to_the_folder_that_is_named_and_those_that_nothing_would_keep_are_refused(
-    board: None, fit: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with pytest.raises(UsageError, match="set TENSORBOARD_LOGGING_DIR"):
-        fit(report_to="tensorboard")
-    monkeypatch.setenv("TENSORBOARD_LOGGING_DIR", str(tmp_path))
-    fit(report_to="tensorboard", max_steps=1, held_out=0.0)
-    assert [path.name.rpartition("-")[2] for path in tmp_path.iterdir()] == ["training"]
-
-
-@pytest.mark.parametrize("name", ["tensorboard", "wandb", "mlflow"])
-def test_a_tracker_that_is_not_installed_is_said_with_the_pip_command_before_anything_is_read(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(integration_utils, f"is_{name}_available", lambda: False)
-    with pytest.raises(UsageError, match=f"pip install {name}$"):
-        train("encoder", tmp_path / "no corpus", out=tmp_path / "m", report_to=f"none,{name}")
 
 
 @pytest.mark.long
@@ -305,60 +242,16 @@ def test_lora_without_its_package_names_the_extra(fit: Any, monkeypatch: pytest.
 
 
 @pytest.mark.long
-def test_balanced_classes_raise_the_suspicion_of_the_rarer_one(fit: Any, unseen: Labelled) -> None:
-    plain, balanced = (fit(max_steps=30, balanced=on).predict_proba(unseen.examples)[:, 1] for on in (False, True))
-    assert balanced.mean() > plain.mean() + 0.05
-    assert encoder.class_weights(np.array([True, False, False, False]), True) == (pytest.approx(2 / 3), 2.0)
-
-
-def test_labels_that_are_null_are_no_part_of_the_loss() -> None:
-    others = ("claim", "type")
-    examples = [Example("", "", "", "", "", (), labels=known) for known in ({"claim": True, "type": "omission"}, {})]
-    rows = encoder.label_rows(examples, np.array([True, False]), others)
-    assert rows.tolist() == [[1, 1, 1], [0, encoder.UNKNOWN, encoder.UNKNOWN]]
-    logits = torch.randn(2, sum(encoder.sizes(others)), requires_grad=True)
-    labels = torch.tensor(rows)
-    loss = encoder.loss_of(encoder.sizes(others), (1.0, 1.0))
-    loss(SimpleNamespace(logits=logits), labels).backward()
-    assert (logits.grad[0] != 0).all()
-    assert (logits.grad[1, :2] != 0).all()
-    assert (logits.grad[1, 2:] == 0).all()
-    halves = [loss(SimpleNamespace(logits=logits[i : i + 1]), labels[i : i + 1], 4) for i in (0, 1)]
-    assert torch.isclose(halves[0] + halves[1], loss(SimpleNamespace(logits=logits), labels))
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("options", [{"tasks": "role,claim,promise,type"}, {"lora": 8, "lr": 1e-3}])
-def test_the_bundled_encoder_learns_with_other_tasks_and_with_lora(
+@pytest.mark.parametrize("options", [{}, {"lora": 8, "lr": 1e-3}])
+def test_the_bundled_encoder_learns_with_all_its_weights_and_with_lora(
     options: dict[str, Any], fit: Any, plain: Labelled, tmp_path: Path
 ) -> None:
     examples = plain.examples
     detector = fit(plain, **{"encoder": "", "max_steps": 30, "lr": 3e-4, "held_out": 0.0, **options})
     assert roc_auc_score(plain.y, detector.predict_proba(examples)[:, 1]) > 0.9
-    assert detector.options.tasks == options.get("tasks", "").removeprefix("role,")
-    found = detector.predict_tasks(examples)
-    if found:
-        assert {task: part.shape[1] for task, part in found.items()} == {"claim": 2, "promise": 2, "type": 8}
-        omission = found["type"][:, encoder.TASKS["type"].index("omission")]
-        assert roc_auc_score([example.labels["type"] == "omission" for example in examples], omission) > 0.9
     detector.save(tmp_path)
     again = load_parts("encoder", tmp_path, TextConfig(), detector.options.model_dump())
-    stripped = [replace(example, labels={}) for example in examples]
-    assert np.allclose(again.predict_proba(stripped), detector.predict_proba(examples), rtol=0, atol=1e-6)
-    for task, part in again.predict_tasks(examples).items():
-        assert np.allclose(part, found[task], rtol=0, atol=1e-6)
-
-
-def test_a_task_that_is_none_is_a_usage_error() -> None:
-    with pytest.raises(UsageError, match="--tasks: colour is none of role, claim"):
-        make("encoder", TextConfig(), {"tasks": "role,colour"})
-
-
-def test_examples_carry_the_labels_of_a_corpus(four: Path) -> None:
-    statements = read_statements(four, ["train"])
-    for example, claim in zip(labelled(statements, "role", 0).examples, statements["label_claim"], strict=True):
-        assert example.labels.get("claim") == claim
-        assert "type" not in example.labels
+    assert np.allclose(again.predict_proba(examples), detector.predict_proba(examples), rtol=0, atol=1e-6)
 
 
 @pytest.mark.long

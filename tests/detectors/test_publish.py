@@ -214,10 +214,10 @@ def test_the_card_is_filled_from_the_training_and_the_reports_and_names_a_corpus
 
 
 def test_only_an_encoder_that_was_not_chosen_is_the_bundled_one(mine: Path) -> None:
-    file = load(mine).file.model_copy(update={"kind": "encoder", "options": {"encoder": "", "tasks": ""}})
+    file = load(mine).file.model_copy(update={"kind": "encoder", "options": {"encoder": "", "checkpoints": ""}})
     card = model_card("it", file)
     assert "| `encoder` | bundled all-MiniLM-L6-v2 |" in card
-    assert "| `tasks` | not set |" in card
+    assert "| `checkpoints` | not set |" in card
 
 
 def spoil_weights(model: Path) -> None:
