@@ -159,10 +159,7 @@ CHAPTERS = {
         *("disclosure", "counter accusation", "first claim"),
         *("lengths", "bidding", "fingerprint", "silence"),
     ),
-    "Does the lie work": (
-        *("lies", "forks", "deception", "suspicion", "calibration", "detection"),
-        *("predictors", "raters"),
-    ),
+    "Does the lie work": (*("forks", "deception", "suspicion", "calibration", "detection", "predictors", "raters"),),
     _REST: (),
     ABOUT_PEOPLE: (),
     SETTINGS: ("configuration",),
@@ -219,7 +216,7 @@ def _capabilities(gathered: Gathered) -> Report:
     told = answers(rows_of_counts(cells) if cells or gathered.games is None else rows_of_games(gathered.games.frames))
     findings = told.findings
     if not told.tables and gathered.told:
-        findings += gathered.told.findings[:2]
+        findings += gathered.told.findings[:1]  # who won
     elif not told.tables:
         games, wins = (int(gathered.counts[name].sum()) for name in ("games", "mafia_wins"))
         findings += (f"The mafia won {wins / games:.1%} of {games} games.",)
@@ -284,7 +281,7 @@ def _settings(gathered: Gathered) -> Report:
     table = settings(games.runs)
     return Report(
         sections=(
-            Section("games", "The games", gathered.told.findings, table=overview(games.frames)),
+            Section("games", "The games", gathered.told.findings[:1], table=overview(games.frames)),
             Section("settings", "Settings of the runs", table=table, file="settings.csv"),
         ),
         tables={"settings": table},

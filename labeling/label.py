@@ -315,7 +315,6 @@ def _mean(values: Iterable[float | None]) -> float | None:
 LOST_TEXT = "the text was lost before it was published: only a backslash is left of it"
 CUT_TEXT = "the text was cut at an escaped quotation mark before it was published"
 MAYBE_CUT = "may have been cut off: it ends in dots"
-CUT_NOTES = (CUT_TEXT, MAYBE_CUT)
 """The end of what was said is lost, or seems to be."""
 
 

@@ -11,7 +11,7 @@ import polars as pl
 
 from liescope.benchmark.analyses.conditions_of_play import MIXED, POOLED, RATER, side_colour
 from liescope.benchmark.capability.counts import stated
-from liescope.common.colours import FAINT, INK, model_colours
+from liescope.common.colours import INK, model_colours
 from liescope.common.figures import (
     Dot,
     MatrixCell,
@@ -219,17 +219,14 @@ class Matrix:
         return matrices(cells, down, across, self.name, (-furthest, furthest), 0)
 
 
-MOST = 6  # the most curves that a panel shows one by one
 _HEIGHT = 2.1  # inches of a panel
 _STYLES: tuple[Stroke, ...] = ("-", "--", ":", "-.")
-_TYPICAL = "median of the cells, middle half shaded"
 
 
 @dataclass(frozen=True, slots=True)
 class Curves:
     """A curve for each series over the whole numbers of column x, a panel a facet, with the band of the columns lo and
-    hi if the table has them. A panel of more than six shows only the median, the middle half, the lowest and the
-    highest.
+    hi if the table has them.
 
     axes: the names of x and y, y from 0 to 1; ticks: names of 0, 1, 2… on x instead of the numbers; where: which rows
     of the table are shown, all if None.
@@ -254,11 +251,9 @@ class Curves:
         )
         parts = named.partition_by("facet", maintain_order=True)
         figure, panels = stacked([_HEIGHT] * len(parts))
-        shades, strokes = {_TYPICAL: INK, **colours}, _strokes(named["series"].unique(maintain_order=True), colours)
-        entries: dict[str, None] = {}
+        strokes = _strokes(named["series"].unique(maintain_order=True), colours)
         for part, panel in zip(parts, panels, strict=True):
-            drawn = (_many if part["series"].n_unique() > MOST else _few)(panel, part, colours, strokes)
-            entries |= dict.fromkeys(drawn)
+            _draw(panel, part, colours, strokes)
             name_panel(panel, part["facet"].item(0))
             panel.set(ylim=SHARE, ylabel=self.axes[1])
             panel.grid(axis="y")
@@ -267,7 +262,7 @@ class Curves:
             else:
                 whole_numbers(panel)
         name_axis(figure, self.axes[0])
-        legend(figure, {name: shades[name] for name in entries}, {_TYPICAL: "-", **strokes})
+        legend(figure, {name: colours[name] for name in strokes}, strokes)
         return figure
 
 
@@ -281,30 +276,13 @@ def _strokes(series: Iterable[str], colours: Mapping[str, str]) -> dict[str, Str
     return found
 
 
-def _few(panel: Axes, table: pl.DataFrame, colours: Mapping[str, str], strokes: Mapping[str, Stroke]) -> list[str]:
-    """Draw each curve; returns their names."""
-    names = table["series"].unique(maintain_order=True).to_list()
-    for name in names:
-        line = table.filter(pl.col("series") == name).sort("x")
+def _draw(panel: Axes, table: pl.DataFrame, colours: Mapping[str, str], strokes: Mapping[str, Stroke]) -> None:
+    for line in table.sort("x").partition_by("series", maintain_order=True):
+        name = line["series"].item(0)
         panel.plot(line["x"], line["y"], strokes[name], marker="o", color=colours[name], markersize=4, linewidth=1.6)
         if "lo" in table.columns:
             bounded = line.drop_nulls(["lo", "hi"])
             panel.fill_between(bounded["x"], bounded["lo"], bounded["hi"], color=colours[name], alpha=0.12, linewidth=0)
-    return names
-
-
-def _many(panel: Axes, table: pl.DataFrame, colours: Mapping[str, str], strokes: Mapping[str, Stroke]) -> list[str]:
-    """Draw the median and quartiles of the curves, the lowest and the highest; returns the names of all three."""
-    y = pl.col("y")
-    typical = table.group_by("x").agg(y.median(), lo=y.quantile(0.25), hi=y.quantile(0.75)).sort("x")
-    panel.fill_between(typical["x"], typical["lo"], typical["hi"], color=FAINT, linewidth=0)
-    panel.plot(typical["x"], typical["y"], "o-", color=INK, markersize=4, linewidth=2.2)
-    ranked = table.group_by("series", maintain_order=True).agg(y.mean()).sort("y", maintain_order=True)["series"]
-    ends = [ranked.item(0), ranked.item(-1)]
-    for name in ends:
-        line = table.filter(pl.col("series") == name).sort("x")
-        panel.plot(line["x"], line["y"], strokes[name], marker="o", color=colours[name], markersize=3, linewidth=1.2)
-    return [_TYPICAL, *ends]
 
 
 DRAWN = 24  # models that a figure has room for

@@ -43,7 +43,7 @@ from liescope.common.figures import whole_numbers
 from liescope.common.statistics import POSITIVE
 from liescope.games.core import Phase
 from liescope.games.werewolf import JESTER
-from liescope.labeling.label import CUT_NOTES, LOST_TEXT
+from liescope.labeling.label import LOST_TEXT
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -202,25 +202,11 @@ ANALYSES_OF_SILENCE: tuple[Analysis, ...] = (
 _SPEAKERS = (*CELL, "speaker_role")
 _CHARACTERS = pl.col("text").str.len_chars()
 _LOST = pl.col("read_notes").list.contains(LOST_TEXT)
-_LOSSES = {
-    "cut at the limit": pl.col("truncated"),
-    "seems cut by its source": ~pl.col("truncated")
-    & pl.col("read_notes").list.set_intersection(CUT_NOTES).list.len().gt(0),
-    "lost": _LOST,
-}
-"""By the rules, for everybody; as the notes of reading say; no word is left."""
 
 
 def said(frames: Frames) -> pl.DataFrame:
     """The statements, each once, whoever rated them."""
     return frames.statements.unique("statement_id", keep="first", maintain_order=True)
-
-
-def _not_whole(frames: Frames) -> pl.DataFrame:
-    """Statements by the way in which they are incomplete, for models that made such a statement in that role."""
-    flags = {loss: flag.fill_null(False) for loss, flag in _LOSSES.items()}
-    rows = long(said(frames).select("game_id", "family", *_SPEAKERS, **flags), tuple(_LOSSES), "loss")
-    return rows.filter((pl.col("value") > 0).any().over(*_SPEAKERS, "loss"))
 
 
 ANALYSES_OF_LENGTHS: tuple[Analysis, ...] = (
@@ -242,18 +228,6 @@ ANALYSES_OF_LENGTHS: tuple[Analysis, ...] = (
         source="Appendix A.1",
         paper=MINI_MAFIA,
         note="In characters, as the others heard them; statements without text are left out.",
-    ),
-    Analysis(
-        "cut_statements",
-        "Statements that are not whole",
-        Means(_not_whole, "value", (*_SPEAKERS, "loss")),
-        Dots("share of statements", facets="loss", series=of_game("speaker_role")),
-        needs=(SAID,),
-        otherwise="every statement is whole",
-        source="Appendix A.1",
-        paper=MINI_MAFIA,
-        note="Cut at the limit of the rules, cut in what the source published as far as its marks tell, or lost whole. "
-        "Models without any are left out.",
     ),
 )
 

@@ -12,134 +12,31 @@ from liescope.benchmark.analyses.analysis import MINI_MAFIA, TRIADIC, Analysis
 from liescope.benchmark.analyses.analysis_figures import DRAWN, Curves
 from liescope.benchmark.analyses.conditions_of_play import CELL, NOBODY, PLAYERS, RATER, UNKNOWN
 from liescope.benchmark.analyses.frames import Frames, GameSet, settings
-from liescope.benchmark.analyses.intervals import RULE, game_difference, game_means, shares
+from liescope.benchmark.analyses.intervals import RULE, shares
 from liescope.benchmark.analyses.outcomes import wins_by
-from liescope.benchmark.analyses.standings import answers, points, rows_of_games
-from liescope.benchmark.analyses.votes import honest_votes
+from liescope.benchmark.analyses.standings import answers, rows_of_games
 from liescope.common.colours import page_of
 from liescope.common.figures import style, svg
 from liescope.common.model_names import PEOPLE
 from liescope.common.report.contents import Report, Section
-from liescope.common.statistics import CHANGE, LEVEL, holm, p_value
+from liescope.common.text import number_of
 from liescope.games.game_registry import PROMPTS
 from liescope.games.record import Source
 
 
-def headline_sentences(frames: Frames) -> tuple[str, str, str]:
-    """Who won, whether those whose role deceives were voted for, whether their statements were noticed; for each kind
-    of game, with 95% intervals (Wilson's for wins, else from a jackknife over games).
-    """
-    open_ = _unsettled(frames)
-    return _who_won(frames), _who_was_found(frames, open_), _who_was_noticed(frames, open_)
-
-
-def _unsettled(frames: Frames) -> set[tuple[str, str]]:
-    """The games and roles whose votes, and the games (role "") whose flags, cannot be told from blind ones, corrected
-    for the number of questions (Holm).
-    """
-    found: dict[tuple[str, str], float | None] = {}
-    for name, part in _games(honest_votes(frames)):
-        beyond = part.with_columns(beyond=pl.col("hit") - pl.col("chance"))
-        for row in game_means(beyond, ["voter_role"], "beyond", CHANGE).iter_rows(named=True):
-            found[name, row["voter_role"]] = p_value(row["mean"], (row["lo"], row["hi"]), row["games"])
-    for name, part in _games(_flags(frames)):
-        if _both(part):
-            *_, gap, lo, hi = _gap(part)
-            games = min(side["family"].n_unique() for side in part.partition_by("label_role"))
-            found[name, ""] = p_value(gap, (lo, hi), games)
-    corrected = zip(found, holm(list(found.values())), strict=True)
-    return {asked for asked, p in corrected if p is None or p >= 1 - LEVEL}
-
-
-def _games(rows: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
-    return [(part["game"].item(0), part) for part in rows.sort("game", maintain_order=True).partition_by("game")]
-
-
-def _who_won(frames: Frames) -> str:
+def who_won(frames: Frames) -> str:
+    """A sentence: how often each side won each kind of game, with 95% intervals (Wilson's)."""
+    wins = wins_by(frames, ["game"]).filter(pl.col("faction") != UNKNOWN).sort("game")
     said = []
-    for name, part in _games(wins_by(frames, ["game"]).filter(pl.col("faction") != UNKNOWN)):
-        ranked = shares(part, ["faction"], "won").sort("rate", descending=True, maintain_order=True)
-        won = [
-            f"{'nobody' if side == NOBODY else f'the {side}'} won {_share(*figures)}"
-            for side, *figures in ranked.select("faction", "rate", "lo", "hi").iter_rows()
-        ]
-        games = frames.games.filter((pl.col("game") == name) & (pl.col("winner") != UNKNOWN)).height
-        said.append(f"in {games} {'game' if games == 1 else 'games'} of {name}, {_listed(won)}")
-    return _sentence(said) or "The sources do not say who won."
-
-
-def _who_was_found(frames: Frames, unsettled: set[tuple[str, str]]) -> str:
-    said = []
-    for name, part in _games(honest_votes(frames)):
-        by_role = game_means(part, ["voter_role"], "hit").sort("n", descending=True).to_dicts()
-        shares = [
-            f"of the votes of the {row['voter_role']} {_share(row['mean'], row['lo'], row['hi'])}" for row in by_role
-        ]
-        blind = float(part["chance"].to_numpy().mean())
-        roles = [f"the {row['voter_role']}" for row in by_role if (name, row["voter_role"]) in unsettled]
-        open_ = f", and these games do not settle whether {_listed(roles)} did better" if roles else ""
-        said.append(
-            f"in {name}, {_listed(shares)} went to a player whose role deceives; blind votes would give "
-            f"{blind:.0%}{open_}{_drawn(frames, name)}"
-        )
-    return _sentence(said) or "Nobody chose whom to vote for, so these games do not show whether deceivers are found."
-
-
-def _drawn(frames: Frames, name: str) -> str:
-    """A remark that votes drawn by the rules do not count, with their number."""
-    votes = frames.votes.filter(pl.col("game") == name)
-    drawn = int(votes["drawn"].sum())
-    return f" (votes that the rules drew, {drawn} of {votes.height}, do not count)" if drawn else ""
-
-
-def _who_was_noticed(frames: Frames, unsettled: set[tuple[str, str]]) -> str:
-    said = []
-    for name, part in _games(_flags(frames)):
-        if _both(part):
-            told, other, gap, lo, hi = _gap(part)
-            doubt = ", so these games do not settle whether they can tell the two apart"
-            open_ = doubt if (name, "") in unsettled else ""
-            sign = "more" if gap >= 0 else "less"
-            said.append(
-                f"in {name}, listeners flagged what a role that deceives said in {told:.0%} of their ratings and what "
-                f"the others said in {other:.0%}: {points(gap, lo, hi)} {sign}{open_}"
-            )
-    return _sentence(said) or (
-        "Nobody on the other side rated statements of both kinds, so these games do not show whether listeners notice "
-        "deception."
-    )
-
-
-def _flags(frames: Frames) -> pl.DataFrame:
-    """Ratings by players whose role does not deceive, of statements of known roles."""
-    side = frames.seats.select("game_id", "name", _own="deceives")
-    rated = frames.ratings.drop_nulls(["flag", "label_role"])
-    return rated.join(side, left_on=["game_id", "observer"], right_on=["game_id", "name"]).filter(~pl.col("_own"))
-
-
-def _both(flags: pl.DataFrame) -> bool:
-    return flags["label_role"].n_unique() == 2
-
-
-def _gap(flags: pl.DataFrame) -> tuple[float, float, float, float | None, float | None]:
-    """The flagged shares of deceivers' and of others' statements, the first minus the second, and its interval."""
-    sides = flags.filter("label_role"), flags.filter(~pl.col("label_role"))
-    told, other = (float(side["flag"].to_numpy().mean()) for side in sides)
-    _, lo, hi = game_difference(*sides, "flag")
-    return told, other, told - other, lo, hi
-
-
-def _share(value: float, lo: float | None, hi: float | None) -> str:
-    return f"{value:.0%}" if lo is None or hi is None else f"{value:.0%} ({lo:.0%} to {hi:.0%})"
-
-
-def _listed(parts: list[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-
-
-def _sentence(parts: list[str]) -> str:
-    text = "; ".join(parts)
-    return f"{text[:1].upper()}{text[1:]}." if text else ""
+    for (game,), part in wins.group_by("game", maintain_order=True):
+        won = []
+        for row in shares(part, ["faction"], "won").sort("rate", descending=True, maintain_order=True).to_dicts():
+            within = "" if row["lo"] is None else f" ({row['lo']:.0%} to {row['hi']:.0%})"
+            side = NOBODY if row["faction"] == NOBODY else f"the {row['faction']}"
+            won.append(f"{side} won {row['rate']:.0%}{within}")
+        said.append(f"in {number_of(part['game_id'].n_unique(), 'game')} of {game}, {', '.join(won)}")
+    text = "; ".join(said)
+    return f"{text[0].upper()}{text[1:]}." if text else "The sources do not say who won."
 
 
 FOLDED = 6  # beyond so many rows, a table with a figure is folded
@@ -148,8 +45,8 @@ PAPERS = {"mini-mafia": MINI_MAFIA, "werewolf": TRIADIC, "dyadic-werewolf": TRIA
 """The games that a paper tells of, whose prompts ours do not repeat."""
 _READING = (
     "Intervals are of 95% and take the game as the unit unless a section says otherwise: statements of one game are no "
-    f"independent draws. {RULE} The first sentences call settled what is so when corrected for the number of roles and "
-    "games that they ask about (Holm). A dash stands where a value is not defined. Days count from 1. A section may "
+    f"independent draws. {RULE} The first sentences name whoever is ahead of each of the others, corrected for the "
+    "number of questions (Holm). A dash stands where a value is not defined. Days count from 1. A section may "
     "name the table or figure of a paper that it corresponds to; the numbers here come from the games below."
 )
 
@@ -164,8 +61,8 @@ def run_analyses(
     analyses: Sequence[Analysis], frames: Frames, watch: Callable[[str], None] = lambda _: None, draw: bool = True
 ) -> Report:
     """Every analysis of the frames: a section and a table by its name, or by its title the reason why there is none;
-    before them three sentences that say what was found. watch: called with the title of each as it begins. draw: their
-    figures too.
+    before them who won, and who deceives, detects and discloses best. watch: called with the title of each as it
+    begins. draw: their figures too.
 
     The columns condition and rater are left out if they are the same for all games.
     """
@@ -186,9 +83,9 @@ def run_analyses(
                 continue
             tables[analysis.name] = table.drop(hidden, strict=False)
             sections.append(_section(analysis, table, tables[analysis.name], frames, draw))
-        compared = answers(rows_of_games(frames)) if draw else Report()
+        compared = answers(rows_of_games(frames), draw)
         return Report(
-            findings=headline_sentences(frames),
+            findings=(who_won(frames), *compared.findings),
             figure=compared.figure,
             figure_alt=compared.figure_alt,
             sections=tuple(sections),

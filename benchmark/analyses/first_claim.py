@@ -1,11 +1,13 @@
-"""The effect of trusting whoever first claims to have investigated (Mini-Mafia paper, section 3.2)."""
+"""The effect of trusting whoever first claims to have investigated (Mini-Mafia paper, section 3.2), and how deceivers
+answer one who investigated them (section 3.1).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -24,7 +26,7 @@ from liescope.benchmark.analyses.analysis import (
     pooled,
 )
 from liescope.benchmark.analyses.analysis_figures import SHARE, Dots, spelt
-from liescope.benchmark.analyses.conditions_of_play import CELL, POOLED, chosen, last_ballots, united_roles
+from liescope.benchmark.analyses.conditions_of_play import CELL, POOLED, last_ballots, united_roles
 from liescope.benchmark.analyses.conduct import said
 from liescope.benchmark.analyses.disclosure import INVESTIGATION, accusations, investigators, knowing
 from liescope.benchmark.analyses.frames import Frames
@@ -33,11 +35,6 @@ from liescope.common.colours import COLOURS
 from liescope.common.statistics import CHANGE
 from liescope.games.game_registry import SIDES, WORDS
 from liescope.games.vocabulary import NOT
-from liescope.labeling.truth import FALSE
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 METRICS = {
     "claimed": "somebody claims to have investigated before the ballot",
@@ -203,162 +200,70 @@ ANALYSES_OF_FIRST_CLAIM: tuple[Analysis, ...] = (
 )
 
 
-ANSWERS = {
-    "counter": "accuses somebody",
-    "accuser": "accuses an accuser",
-    "claims": "claims to have investigated",
-    "denies": "says that it is innocent, or names a harmless role",
-    "votes": "votes for an accuser",
-}
-ANYBODY, INVESTIGATOR = "anybody", "one who investigated"
+ANSWERS = {"counter": "accuses somebody", "accuser": "accuses an accuser"}
 
 
 def answers(frames: Frames) -> pl.DataFrame:
-    """One row for each accused deceiver, and one for each accused by a player who had investigated.
+    """How those answered whom a player that had investigated them confronted: a row for each game and model that held
+    such a seat and said something afterwards.
 
-    Accused by a player of another team, as a fact or as an opinion (`liescope.labeling.accusing`); if that player had
-    investigated it, a claim to have done so, or to hold a role that does, is an accusation too. Columns: game_id, game,
-    condition, model (the deceiver's), learning, name, by (`ANYBODY` or `INVESTIGATOR`), won, survived, spoke (it said
-    something after the first accusation), and what it did from then on, a column for each key of `ANSWERS`; votes is
-    null if it cast no vote of its own.
+    To confront is to accuse, as a fact or as an opinion (`liescope.labeling.accusing`), to claim to have investigated,
+    or to claim a role that does. Columns: game_id, game, condition, model (the deceiver's), learning, won, and for each
+    key of `ANSWERS` whether it did that afterwards.
     """
-    talk = said(frames)
-    seats = frames.seats.select("game_id", "name", "team")
-    liars = frames.seats.filter(pl.col("deceives").fill_null(False))
-    spoken = accusations(frames, talk)
-    knowers = investigators(frames)
-    told = (
-        knowing(frames)
-        .select("game_id", "day", "place", "speaker")
-        .join(knowers.select("game_id", "culprits", speaker="name"), on=["game_id", "speaker"])
-        .explode("culprits")
-        .drop_nulls("culprits")
-        .rename({"culprits": "accused"})
-    )
-    columns = ["game_id", "day", "place", "speaker", "accused"]
-    accused = (
-        pl.concat([spoken.select(columns), told.select(columns)])
-        .join(liars.select("game_id", "team", accused="name"), on=["game_id", "accused"])
-        .join(seats.rename({"name": "speaker", "team": "_team"}), on=["game_id", "speaker"])
-        .filter(pl.col("team") != pl.col("_team"))
-        .join(knowers.select("game_id", speaker="name", knows=True), on=["game_id", "speaker"], how="left")
-    )
-    return pl.concat(
-        [
-            _answered(frames, talk, spoken, liars, accused.with_columns(by=pl.lit(ANYBODY))),
-            _answered(frames, talk, spoken, liars, accused.filter("knows").with_columns(by=pl.lit(INVESTIGATOR))),
-        ]
-    )
-
-
-def _answered(
-    frames: Frames, talk: pl.DataFrame, spoken: pl.DataFrame, liars: pl.DataFrame, accused: pl.DataFrame
-) -> pl.DataFrame:
-    """The rows of `answers` of one kind of accuser. accused: every accusation of a deceiver."""
     seat = ["game_id", "name"]
-    since = accused.group_by("game_id", "by", name="accused").agg(
-        since=pl.col("place").min(), since_day=pl.col("day").min()
-    )
-    accusers = accused.select("game_id", "place", accuser="speaker", name="accused")
-    after = pl.col("place") > pl.col("since")
-
-    def did(rows: pl.DataFrame, answer: str) -> pl.DataFrame:
-        """Which of the seats have a row after the first accusation. rows: with game_id, speaker and place."""
-        found = rows.join(since, left_on=["game_id", "speaker"], right_on=seat).filter(after)
-        return found.select("game_id", pl.lit(True).alias(answer), name="speaker").unique()
-
-    back = spoken.join(accusers, left_on=["game_id", "speaker", "accused"], right_on=[*seat, "accuser"], suffix="_of")
-    own = (pl.col("kind") == "role") & (pl.col("subject") == pl.col("speaker")) & (pl.col("verdict") == FALSE)
-    votes = (
-        chosen(frames.votes)
-        .join(since, left_on=["game_id", "voter"], right_on=seat)
-        .filter(pl.col("day") >= pl.col("since_day"))
-        .join(
-            accusers.select("game_id", voter="name", target="accuser", hit=True).unique(),
-            on=["game_id", "voter", "target"],
-            how="left",
+    talk = said(frames)
+    spoken = accusations(frames, talk)
+    known = investigators(frames).select("game_id", "culprits", speaker="name").explode("culprits").drop_nulls()
+    known = known.rename({"culprits": "name"})
+    named = spoken.rename({"accused": "name"}).join(known, on=["game_id", "speaker", "name"], how="semi")
+    told = knowing(frames).join(known, on=["game_id", "speaker"])
+    confronted = pl.concat([rows.select(*seat, "speaker", "place") for rows in (named, told)])
+    since = confronted.group_by(seat).agg(since=pl.col("place").min())
+    accusers = confronted.select("game_id", speaker="name", accused="speaker")
+    back = spoken.join(accusers, on=["game_id", "speaker", "accused"], how="semi")
+    after = (
+        talk.join(since, left_on=["game_id", "speaker"], right_on=seat)
+        .filter(pl.col("place") > pl.col("since"))
+        .with_columns(
+            counter=pl.col("statement_id").is_in(spoken["statement_id"].implode()),
+            accuser=pl.col("statement_id").is_in(back["statement_id"].implode()),
         )
-        .group_by("game_id", name="voter")
-        .agg(votes=pl.col("hit").fill_null(False).any())
+        .group_by("game_id", name="speaker")
+        .agg(pl.col(*ANSWERS).any())
     )
-    rows = liars.join(since, on=seat)
-    for answer, said_so in (
-        ("spoke", talk),
-        ("counter", spoken),
-        ("accuser", back.filter(pl.col("place") > pl.col("place_of"))),
-        ("claims", knowing(frames)),
-        ("denies", frames.claims.filter(own)),
-    ):
-        rows = rows.join(did(said_so, answer), on=seat, how="left").with_columns(pl.col(answer).fill_null(False))
-    rows = rows.join(votes, on=seat, how="left")
-    return rows.select(*_KEYS, "name", "by", "won", "survived", "spoke", *ANSWERS)
+    return frames.seats.join(after, on=seat).group_by(_KEYS).agg(pl.col("won", *ANSWERS).any(ignore_nulls=False))
 
 
-def _games(frames: Frames) -> pl.DataFrame:
-    """The answers of a model's accused deceivers, a row for each game, model, `by` and answer.
-
-    Words count if one of them spoke afterwards, votes if one voted.
-    """
-    games = answers(frames).group_by(*_KEYS, "by").agg(pl.col("won", "survived", "spoke", *ANSWERS).max())
-    said_so = [pl.when(pl.col("spoke")).then(name).alias(name) for name in ANSWERS if name != "votes"]
-    return long(games.with_columns(said_so), ("spoke", *ANSWERS), "answer").rename({"value": "did"})
-
-
-def _ends(frames: Frames) -> pl.DataFrame:
-    """Whether they won and survived, by whether they gave that answer."""
-    rows = _games(frames).filter(pl.col("answer") != "spoke").with_columns(pl.col("did").cast(pl.Boolean))
-    return long(rows, ("won", "survived"), "outcome")
-
-
-def _drawn(table: pl.DataFrame) -> pl.DataFrame:
-    """The rows to draw: the answers to investigators if there are any, since the others mostly concern the same
-    accusations.
-    """
-    return table.filter(by=INVESTIGATOR) if INVESTIGATOR in table["by"] else table
-
-
-_PLACES = {"spoke": "speaks afterwards", **ANSWERS}
-
-
-def plot_counter_accusation(table: pl.DataFrame) -> Figure:
-    """One panel for each answer, a row a cell."""
-    table = _drawn(table)
-    axis = f"share of games, accused by {table['by'].item(0)}"
-    return Dots(axis, facets=spelt("answer", _PLACES), colours="model", limits=SHARE)(table)
-
-
-def plot_counter_success(table: pl.DataFrame) -> Figure:
-    """Differences of win rates around zero: a panel an answer, a row a cell."""
-    table = _drawn(table.filter(outcome="won"))
-    axis = f"win rate with the answer minus without, accused by {table['by'].item(0)}"
-    return Dots(axis, facets=spelt("answer", _PLACES), colours="model", reference=0)(table)
+def _answers(frames: Frames) -> pl.DataFrame:
+    """The answers of a model's confronted deceivers, a row for each game, model and answer."""
+    return answers(frames).unpivot(tuple(ANSWERS), index=[*_KEYS, "won"], variable_name="answer", value_name="did")
 
 
 ANALYSES_OF_COUNTER_ACCUSATION: tuple[Analysis, ...] = (
     Analysis(
         "counter_accusation",
-        "How deceivers answer an accusation",
-        # "spoke": the share that said anything afterwards; of those, the share with each key of `ANSWERS`; for "votes",
-        # of those that cast a vote of their own.
-        Shares(_games, "did", (*CELL, "by", "answer"), order={"answer": _PLACES}, alike=True),
-        plot_counter_accusation,
-        needs=(SAID, DECEIVERS),
-        otherwise="no deceiver was accused in words that the rules know",
+        "How deceivers answer one who investigated them",
+        Shares(_answers, "did", (*CELL, "answer"), order={"answer": ANSWERS}, alike=True),
+        Dots("share of games", facets=spelt("answer", ANSWERS), colours="model", limits=SHARE),
+        needs=(SAID, DECEIVERS, INVESTIGATIONS),
+        otherwise="no deceiver was confronted by one who investigated it, and answered",
         source="section 3.1",
         paper=MINI_MAFIA,
-        note="Found by rules in the words of the statements, which miss some accusations: shares are lower bounds.",
+        note="Games in which a deceiver spoke after one who had investigated it told so or accused it. Found by rules "
+        "in the words of the statements, which miss some accusations: shares are lower bounds.",
         main=True,
     ),
     Analysis(
         "counter_success",
         "Counter-accusation and winning",
-        Differences(_ends, "value", (*CELL, "by", "answer", "outcome"), "did", order={"answer": _PLACES}),
-        plot_counter_success,
-        needs=(SAID, DECEIVERS, WINNERS),
-        otherwise="no model that was accused gave an answer in some games and not in others",
+        Differences(_answers, "won", (*CELL, "answer"), "did", order={"answer": ANSWERS}),
+        Dots("win rate with the answer minus without", facets=spelt("answer", ANSWERS), colours="model", reference=0),
+        needs=(SAID, DECEIVERS, INVESTIGATIONS, WINNERS),
+        otherwise="no model that was confronted gave an answer in some games and not in others",
         source="section 3.1",
         paper=MINI_MAFIA,
-        note="Deceivers choose their answer, and whoever is accused late or by all has less of a choice, so a "
-        "difference is no effect of the answer.",
+        note="Deceivers choose their answer, and whoever is accused late has less of a choice, so a difference is no "
+        "effect of the answer.",
     ),
 )

@@ -1,20 +1,18 @@
-"""What a statement changes: recorded games, continued from one moment with different texts said there."""
+"""What a lie changes: recorded games, continued from one moment with different texts said there."""
 
 from __future__ import annotations
 
-from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from liescope.benchmark.analyses.analysis import FORKS, Analysis, in_order
-from liescope.benchmark.analyses.analysis_figures import Dots
+from liescope.benchmark.analyses.analysis_figures import Dots, spelt
 from liescope.benchmark.analyses.conditions_of_play import GAME, PLAYERS, RATER, chosen
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, Zero
-from liescope.benchmark.analyses.lies import ballot_after, of_kinds
 from liescope.benchmark.capability.counts import schema
-from liescope.common.statistics import CHANGE, Rows, mean, paired
+from liescope.common.statistics import CHANGE, Rows, mean
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,54 +20,16 @@ if TYPE_CHECKING:
 MEASURES = {"won": "its side wins", "votes": "the others' votes for it", "suspicion": "the others' suspicion of it"}
 _AT = ("run", "siblings", "fork_step", "fork_seat")
 _MOMENT = (*GAME, *_AT)
-_CAUSES = ("label_claim", "label_self", "self_type")
+_CAUSES = ("label_claim", "label_self")
 """Labels of what was said, by the log and by its speaker. The others are no property of the words: a role is the same
 for all texts of a moment, the peers' flags are what the words brought about.
 """
-_LONGEST = 70  # characters of a group's name in a figure
-_EFFECTS = schema(
-    "text game condition run siblings",
-    "count fork_step",
-    "text fork_seat role rater measure fork_group against",
-    "number after after_first difference lo hi",
-    "count pairs",
-)
 _LIES = schema(
-    "text game condition rater measure label kind",
+    "text game condition rater measure label",
     "number after_lies after_honest difference lo hi",
     "text unit",
     "count units pairs moments games",
 )
-
-
-def fork_effects(frames: Frames) -> pl.DataFrame:
-    """The effect of each text or player at a moment, compared with the first one there.
-
-    measure: won (the replayed seat's side wins), votes (the share of the others' votes, in the ballots
-    after the moment, for that seat; drawn votes do not count), suspicion (the mean of the ratings of what was said at
-    the moment). against: the first group; after, after_first: the means of the two; lo, hi: of the difference, for won
-    Newcombe's interval of paired shares, otherwise Student's over pairs; pairs: continuations of one number, which
-    draw the same random numbers in every group.
-
-    Columns: game, condition, run, siblings (the recorded game), fork_step, fork_seat, role (the seat's), rater
-    ("players" for won and votes), measure, fork_group, against, after, after_first, difference, lo, hi, pairs.
-    """
-    keys = [*_MOMENT, RATER, "measure"]
-    roles = frames.seats.select("game_id", "role", fork_seat="name")
-    endings = _endings(frames).join(roles, on=["game_id", "fork_seat"], how="left", maintain_order="left")
-    rows = endings.with_columns(against=pl.col("fork_group").first().over(keys)).unique(
-        [*keys, "fork_group", "turn"], keep="last", maintain_order=True
-    )
-    first = pl.col("fork_group") == pl.col("against")
-    firsts = rows.filter(first).select(*keys, "turn", _first="value")
-    pairs = rows.filter(~first).join(firsts, on=[*keys, "turn"], maintain_order="left")
-    groups = [*_MOMENT, "role", RATER, "measure", "fork_group", "against"]
-    found = []
-    for key, part in pairs.group_by(groups, maintain_order=True):
-        values, firsts_there = part["value"].to_list(), part["_first"].to_list()
-        after, before = fmean(values), fmean(firsts_there)
-        found.append((*key, after, before, after - before, *paired(values, firsts_there), part.height))
-    return pl.DataFrame(found, _EFFECTS, orient="row")
 
 
 def fork_lies(frames: Frames) -> pl.DataFrame:
@@ -77,20 +37,23 @@ def fork_lies(frames: Frames) -> pl.DataFrame:
     there, over all moments.
 
     Only groups whose continuations all say the same count, under the label that most of them have. label:
-    label_claim, label_self or self_type; kind: deceptive, or the type of deception. Differences are taken between
-    continuations with one number at one moment, then averaged over each moment, over each recorded game, and over
-    games. unit: what the interval (Student's) treats as independent: recorded games; with one game, its moments, so
-    that it speaks for that game alone; with one moment, continuations, so that it speaks for these texts at that
-    moment. Columns: game, condition, rater, measure, label, kind, after_lies, after_honest, difference, lo, hi, unit,
-    units (how many), pairs, moments, games (recorded games).
+    label_claim or label_self. Differences are taken between continuations with one number at one moment, which draw the
+    same random numbers, then averaged over each moment, over each recorded game, and over games. measure: won (the
+    replayed seat's side wins), votes (the share of the others' votes, in the ballots after the moment, for that seat;
+    drawn votes do not count), suspicion (the mean of the ratings of what was said at the moment). unit: what the
+    interval (Student's) treats as independent: recorded games; with one game, its moments, so that it speaks for that
+    game alone; with one moment, continuations, so that it speaks for these texts at that moment.
+
+    Columns: game, condition, rater ("players" for won and votes), measure, label, after_lies, after_honest, difference,
+    lo, hi, unit, units (how many), pairs, moments, games (recorded games).
     """
-    labelled = of_kinds(_labels(frames), _CAUSES).select(*_AT, "fork_group", "label", "kind", "lie")
-    rows = _endings(frames).join(labelled, on=[*_AT, "fork_group"])
+    group = [*_AT, "fork_group"]
+    labels = _labels(frames).unpivot(_CAUSES, index=group, variable_name="label", value_name="lie").drop_nulls("lie")
     pair = [*GAME, RATER, "measure", "label", *_AT, "turn"]
-    means = rows.group_by(*pair, "kind", "lie").agg(pl.col("value").mean())
+    means = _endings(frames).join(labels, on=group).group_by(*pair, "lie").agg(pl.col("value").mean())
     lies, honest = (means.filter(pl.col("lie") == lie).drop("lie") for lie in (True, False))
-    both = lies.join(honest.drop("kind"), on=pair, suffix="_honest").sort(*pair)
-    keys = [*GAME, RATER, "measure", "label", "kind"]
+    both = lies.join(honest, on=pair, suffix="_honest").sort(*pair)
+    keys = [*GAME, RATER, "measure", "label"]
     found = [(*key, *_pooled(part)) for key, part in both.group_by(keys, maintain_order=True)]
     return pl.DataFrame(found, _LIES, orient="row").sort(keys)
 
@@ -153,13 +116,13 @@ def _endings(frames: Frames) -> pl.DataFrame:
 
 
 def _said(frames: Frames, games: pl.DataFrame) -> pl.DataFrame:
-    """The statements made at the moments, with the day and the next ballot."""
+    """The statements made at the moments, with the day and the next ballot of the day."""
     place = pl.format("{}:{}", "game_id", "fork_event")
     at = games.select(*_AT, "fork_group", statement_id=place)
     return (
         frames.statements.join(at, on="statement_id")
         .filter(pl.col("speaker") == pl.col("fork_seat"))
-        .with_columns(_day="day", ballot=ballot_after(pl.col("phase")).fill_null(1))
+        .with_columns(_day="day", ballot=pl.when(pl.col("phase").is_in(["voting", "defence"])).then(2).otherwise(1))
     )
 
 
@@ -170,40 +133,16 @@ def _labels(frames: Frames) -> pl.DataFrame:
     return said.group_by(*_AT, "fork_group").agg(pl.col(name).drop_nulls().mode().sort().first() for name in _CAUSES)
 
 
-def plot_fork_effects(table: pl.DataFrame) -> Figure:
-    """A panel for each moment and measure, a row for each group."""
-    panels = [
-        f"{MEASURES[measure]}: {seat}, step {step} of {game}"
-        for measure, seat, step, game in table.select("measure", "fork_seat", "fork_step", "siblings").iter_rows()
-    ]
-    groups = [name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…" for name in table["fork_group"]]
-    return Dots("difference from the first group", groups, panels, reference=0)(table)
-
-
 def plot_fork_lies(table: pl.DataFrame) -> Figure:
-    """A panel for each measure, a row for each label and kind of lie."""
-    rows = [f"{label}: {kind}".replace("_", " ") for label, kind in table.select("label", "kind").iter_rows()]
+    """A panel for each measure, a row for each label."""
     panels = [
         MEASURES[measure] + (f", rated by {rater}" if rater != PLAYERS else "")
         for measure, rater in table.select("measure", RATER).iter_rows()
     ]
-    return Dots("a lie less an honest statement", rows, panels, reference=0)(table)
+    return Dots("a lie less an honest statement", spelt("label"), panels, reference=0)(table)
 
 
 ANALYSES_OF_FORKS: tuple[Analysis, ...] = (
-    Analysis(
-        "fork_effects",
-        "What a statement changes",
-        fork_effects,
-        plot_fork_effects,
-        needs=(FORKS,),
-        otherwise="no moment was continued in two ways",
-        interval=Interval.PAIRS,
-        note="Causal: the same game, the same moment, the same draws, and only what was said there or who played on "
-        "differs. It holds for this moment of this game.",
-        main=True,
-        corrections=(Zero(draws=("pairs",)),),
-    ),
     Analysis(
         "fork_lies",
         "What a lie changes",

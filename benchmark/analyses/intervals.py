@@ -52,7 +52,6 @@ class Interval(Enum):
     MEANS = "Student's interval from a jackknife over whole games"
     CLUSTERED = "Student's interval with errors clustered by game"
     MEAN_DIFFERENCE = "Newcombe's interval of the difference, from a jackknife over whole games"
-    PAIRS = "over pairs: Newcombe's interval of shares, Student's of means"
     STUDENT = "Student's interval over the unit named"
 
     @property
@@ -182,44 +181,6 @@ def adjusted_difference(
     return difference, *student(difference, error, alike, (-width, width)), families.height
 
 
-def adjusted_omnibus(
-    rows: pl.DataFrame, fact: str, outcome: str, strata: Sequence[str]
-) -> tuple[float | None, int, int]:
-    """(p, values, games): how likely the values of the fact differ so much in the outcome, within strata, if none
-    mattered.
-
-    Wald's test that all effects are equal in a regression on the values with an effect for every stratum; errors are
-    clustered by family, with degrees of freedom for F as if families weighed the same. values: how many are compared;
-    games: families in strata that compare some. p is None where there are too few.
-    """
-    several = pl.col(fact).n_unique().over(strata) > 1
-    within = rows.filter(several)
-    names = within[fact].unique().sort().to_list()
-    if len(names) < 2:
-        return None, len(names), 0
-    centred = [(pl.col(fact) == name).cast(pl.Float64).alias(f"_{at}") for at, name in enumerate(names[1:])]
-    known = within.select("family", *strata, *centred, _y=pl.col(outcome).cast(pl.Float64))
-    columns = [f"_{at}" for at in range(len(names) - 1)]
-    centre = [pl.col(name) - pl.col(name).mean().over(strata) for name in (*columns, "_y")]
-    others = 1 - 1 / pl.col("family").n_unique().over(strata)
-    table = known.select("family", *centre, _scale=1 / pl.when(others > 0).then(others).otherwise(1.0).sqrt())
-    x, y = table.select(columns).to_numpy(), table["_y"].to_numpy()
-    bread = np.linalg.pinv(x.T @ x)  # singular if a name is compared with no other
-    left = (y - x @ (bread @ (x.T @ y))) * table["_scale"].to_numpy()
-    family = table["family"].rank("dense").to_numpy() - 1
-    games = int(family.max()) + 1
-    scores = np.column_stack([np.bincount(family, x[:, at] * left) for at in range(len(columns))])
-    weights = np.bincount(family, (x**2).sum(axis=1)).astype(np.float64)
-    alike = equal_weights(weights)
-    free = int(np.linalg.matrix_rank(x.T @ x))
-    spread = bread @ (scores.T @ scores) @ bread * games / max(games - 1, 1)
-    if alike <= free + 1 or np.linalg.matrix_rank(spread) < free:
-        return None, len(names), games
-    effects = bread @ (x.T @ y)
-    wald = float(effects @ np.linalg.pinv(spread) @ effects) / free
-    return float(fdtrc(free, alike - free, wald * (alike - free) / (alike - 1))), len(names), games
-
-
 LEAST = 0.001
 """Smaller p-values are printed as this one: the methods promise no more."""
 SMALLER = f"A p below {LEAST:g} is printed as {LEAST:g}."
@@ -228,29 +189,24 @@ SMALLER = f"A p below {LEAST:g} is printed as {LEAST:g}."
 @dataclass(frozen=True, slots=True)
 class Zero:
     """Every row is read against zero. figure: the column; draws: columns that count the independent draws behind a row;
-    the least counts; rest: what follows the figure's name in the bounds' names, where they are not lo and hi.
+    the least counts.
     """
 
     figure: str = "difference"
     draws: tuple[str, ...] = ("games",)
-    own_bounds: bool = False
 
     def added(self, table: pl.DataFrame) -> pl.DataFrame:
-        """The table with the columns p and p_holm, named after the figure if its bounds are."""
-        before = f"{self.figure}_" if self.own_bounds else ""
-        least = pl.min_horizontal(self.draws)
-        rows = table.select(self.figure, f"{before}lo", f"{before}hi", least.alias("_draws")).iter_rows()
+        """The table with the columns p and p_holm."""
+        rows = table.select(self.figure, "lo", "hi", pl.min_horizontal(self.draws).alias("_draws")).iter_rows()
         found = [
             None if value is None or draws is None else p_value(value, (lo, hi), draws) for value, lo, hi, draws in rows
         ]
-        return table.with_columns(_printed(f"{before}p", found), _printed(f"{before}p_holm", holm(found)))
+        return table.with_columns(_printed("p", found), _printed("p_holm", holm(found)))
 
     def words(self, table: pl.DataFrame) -> str:
-        name = f"{self.figure} p" if self.own_bounds else "p"
-        tests = table.drop_nulls(f"{self.figure}_p" if self.own_bounds else "p").height
         return (
-            f"{name}: of so large a figure without any difference; {name} holm: corrected for the {tests} rows of this "
-            "table that have one (Holm)."
+            "p: of so large a figure without any difference; p holm: corrected for the "
+            f"{table.drop_nulls('p').height} rows of this table that have one (Holm)."
         )
 
 

@@ -111,15 +111,15 @@ def _beside(rows: pl.DataFrame, model: str) -> tuple[float | None, float | None,
     return adjusted_difference(rows.with_columns(_is=pl.col("model") == model), "_is", "outcome", _STRATA)
 
 
-def answers(rows: pl.DataFrame) -> Report:
+def answers(rows: pl.DataFrame, draw: bool = True) -> Report:
     """The answers to `QUESTIONS`, as the first part of a report: a sentence for each, a figure and the table standings;
-    a single sentence if nobody can be compared.
+    a single sentence if nobody can be compared. draw: the figure too.
     """
     table = compared(rows)
     if table.is_empty():
         return Report(findings=(NOBODY,))
     figure = ""
-    if table["model"].n_unique() <= DRAWN:
+    if draw and table["model"].n_unique() <= DRAWN:
         with style():
             panels = [f"{question}: {measure}" for question, measure in table.select("question", "measure").iter_rows()]
             most = 1.05 * (max(table.select(pl.col("difference", "lo", "hi").abs().max()).fill_null(0.0).row(0)) or 1.0)

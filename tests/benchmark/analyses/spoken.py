@@ -58,8 +58,8 @@ def _seed(spec: MafiaSpec, order: tuple[str, ...]) -> int:
     raise AssertionError
 
 
-HONEST, SAME, LIE = "I am the mafioso.", "It is true that I am the mafioso.", "I am the detective."
-BELIEVED = {HONEST: 0.8, SAME: 0.8, LIE: 0.2}
+HONEST, LIE = "I am the mafioso.", "I am the detective."
+BELIEVED = {HONEST: 0.8, LIE: 0.2}
 """How likely a listener is to vote for the speaker after each text."""
 
 

@@ -18,7 +18,7 @@ from liescope.benchmark.analyses.intervals import Interval
 from liescope.common import statistics
 from liescope.games.record import GameRecord
 from tests.benchmark.analyses.made import load_frames
-from tests.benchmark.analyses.spoken import HONEST, LIE, continuation
+from tests.benchmark.analyses.spoken import HONEST, LIE, continuation, spoken
 from tests.benchmark.random_play import judged, mini_mafia, werewolf
 
 METHODS: dict[Interval, set[str]] = {
@@ -31,7 +31,6 @@ METHODS: dict[Interval, set[str]] = {
     Interval.MEANS: {"jackknife"},
     Interval.MEAN_DIFFERENCE: {"difference"},
     Interval.CLUSTERED: {"clustered"},
-    Interval.PAIRS: {"pairs"},
     Interval.STUDENT: {"rows"},
 }
 DOORS = {
@@ -41,7 +40,6 @@ DOORS = {
     "game_figure": "jackknife",
     "game_difference": "difference",
     "adjusted_difference": "clustered",
-    "paired": "pairs",
     "mean": "rows",
 }
 TOGETHER = [
@@ -70,9 +68,10 @@ def rich() -> Frames:
         for game in bare
     ]
     forks = [continuation(1, text, number) for number in range(3) for text in (HONEST, LIE)]
+    told = "I investigated Alice last night, and she is the mafioso."
+    confronted = [spoken("", told, reply, game_id=reply) for reply in ("Bob is lying.", "What a night.")]
     dyadic = [settled(werewolf("a", seed, jester=False), rounds="2") for seed in range(2)]
-    found = load_frames([*plain, *(judged(game) for game in plain), *other, *bare, *mixed, *dyadic, *forks])
-    return replace(found, statements=found.statements.with_columns(truncated=pl.col("position") == 1))
+    return load_frames([*plain, *(judged(game) for game in plain), *other, *bare, *mixed, *dyadic, *forks, *confronted])
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from liescope.benchmark.analyses.disclosure import CLAIMS, TELLS, disclosures
-from liescope.benchmark.analyses.first_claim import ANSWERS, ANYBODY, INVESTIGATOR, answers, ballots
+from liescope.benchmark.analyses.first_claim import ANSWERS, answers, ballots
 from liescope.benchmark.analyses.frames import Frames
 from liescope.games.core import EventKind
 from liescope.games.game_registry import SIDES
@@ -141,32 +141,25 @@ def answered(reply: str, accusation: str = INVESTIGATED, **more: object) -> Game
     [
         ("Bob is lying.", {"counter", "accuser"}),
         ("I think Charlie is the mafioso.", {"counter"}),
-        ("I am the detective, and I investigated Bob. He is the mafioso.", {"counter", "accuser", "claims", "denies"}),
-        ("I am innocent.", {"denies"}),
+        ("I am the detective, and I investigated Bob. He is the mafioso.", {"counter", "accuser"}),
         (HELLO, set()),
     ],
 )
 def test_what_the_accused_does(reply: str, done: set[str]) -> None:
-    rows = answers(load_frames([answered(reply, votes={**TOWN_WINS, "Alice": "Charlie"})])).to_dicts()
-    assert {row["by"] for row in rows} == {ANYBODY, INVESTIGATOR}
-    for row in rows:
-        assert row["spoke"]
-        assert {answer for answer in ANSWERS if row[answer]} == done
+    (row,) = answers(load_frames([answered(reply)])).to_dicts()
+    assert {answer for answer in ANSWERS if row[answer]} == done
+    assert row["won"]
 
 
-def test_the_vote_counts_as_an_answer_and_silence_as_none() -> None:
-    rows = answers(load_frames([answered("", votes=TOWN_WINS)])).filter(by=INVESTIGATOR).to_dicts()
-    assert [(row["spoke"], row["votes"], row["counter"]) for row in rows] == [(False, True, False)]
+def test_silence_and_what_was_said_before_are_no_answer() -> None:
+    assert answers(load_frames([answered("")])).is_empty()
+    game = spoken("Bob is suspicious.", INVESTIGATED, "", HELLO, order=("Alice", "Bob", "Charlie"))
+    assert answers(load_frames([game]))["counter"].to_list() == [False]
 
 
-def test_what_was_said_before_the_accusation_is_no_answer() -> None:
-    game = spoken("Bob is suspicious.", INVESTIGATED, "", order=("Alice", "Bob", "Charlie"))
-    assert not answers(load_frames([game]))["counter"].any()
-
-
-def test_a_villagers_accusation_is_anybodys_and_a_disclosure_without_a_name_confronts_too() -> None:
+def test_only_those_who_investigated_confront_and_a_disclosure_without_a_name_does_too() -> None:
     villager = spoken("I think Alice is the mafioso.", HELLO, "Charlie is lying.")
-    assert answers(load_frames([villager]))["by"].to_list() == [ANYBODY]
+    assert answers(load_frames([villager])).is_empty()
     disclosed = answered("Bob is lying.", "I am the detective.")
-    assert answers(load_frames([disclosed])).filter(by=INVESTIGATOR)["accuser"].to_list() == [True]
+    assert answers(load_frames([disclosed]))["accuser"].to_list() == [True]
     assert answers(load_frames([answered("Bob is lying.", HELLO)])).is_empty()

@@ -1,4 +1,4 @@
-"""What a statement changes, in continuations whose players react to it by a planted rule."""
+"""What a lie changes, in continuations whose players react to it by a planted rule."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ import polars as pl
 import pytest
 
 from liescope.benchmark.analyses.analysis import FORKS
-from liescope.benchmark.analyses.forks import fork_effects, fork_lies
+from liescope.benchmark.analyses.forks import fork_lies
 from liescope.benchmark.analyses.frames import Frames
-from liescope.benchmark.analyses.lies import lies_and_votes
 from tests.benchmark.analyses.made import load_frames, made
-from tests.benchmark.analyses.spoken import BELIEVED, HONEST, LIE, SAME, continuation
+from tests.benchmark.analyses.spoken import BELIEVED, HONEST, LIE, continuation
 from tests.benchmark.random_play import mini_mafia
 
 TIMES = 60
@@ -27,29 +26,17 @@ def row(table: pl.DataFrame, **keys: str) -> dict[str, object]:
     )
 
 
-def test_a_planted_effect_on_votes_and_suspicion_is_found(one_game: Frames) -> None:
-    effects = fork_effects(one_game)
-    assert set(effects["against"]) == {HONEST}  # the first group played
-    for measure in ("votes", "suspicion"):
-        found = row(effects, fork_group=LIE, measure=measure)
-        planted = BELIEVED[LIE] - BELIEVED[HONEST]
-        assert found["lo"] < planted < found["hi"] < 0
-        assert found["pairs"] == TIMES
-    assert row(effects, fork_group=LIE, measure="won")["lo"] > 0
-
-
-def test_the_same_in_other_words_changes_nothing(one_game: Frames) -> None:
-    for found in fork_effects(one_game).filter(fork_group=SAME).iter_rows(named=True):
-        assert (found["lo"], found["hi"]) == (None, None) or found["lo"] <= 0 <= found["hi"]
-        assert abs(found["difference"]) < 0.1
-
-
 def test_a_lie_is_compared_with_honest_words_of_the_same_moment(one_game: Frames) -> None:
     table = fork_lies(one_game)
     found = row(table, label="label_claim", measure="votes")
     assert (found["unit"], found["games"], found["pairs"]) == ("continuations", 1, TIMES)
     assert found["lo"] < BELIEVED[LIE] - BELIEVED[HONEST] < found["hi"] < 0
-    assert set(table["label"]) <= {"label_claim", "label_self", "self_type"}  # what the words are, not what they did
+    assert (
+        row(table, label="label_claim", measure="suspicion")["hi"]
+        < 0
+        < row(table, label="label_claim", measure="won")["lo"]
+    )
+    assert set(table["label"]) <= {"label_claim", "label_self"}  # what the words are, not what they did
 
 
 def test_of_several_games_the_games_are_the_unit() -> None:
@@ -58,20 +45,10 @@ def test_of_several_games_the_games_are_the_unit() -> None:
     )
     found = row(fork_lies(frames), label="label_claim", measure="votes")
     assert (found["unit"], found["games"], found["moments"], found["pairs"]) == ("games", 5, 5, 30)
-    by_game = fork_effects(frames).filter(measure="votes")
-    assert by_game.height == 5
-    assert found["difference"] == pytest.approx(by_game["difference"].mean())
     assert found["lo"] < -0.6 < found["hi"] < 0
 
 
 def test_games_that_are_no_forks_are_told_so(one_game: Frames) -> None:
-    assert fork_effects(made()).is_empty()
     assert fork_lies(made()).is_empty()
     assert FORKS(load_frames([mini_mafia("m", 1)]))
     assert not FORKS(one_game)
-
-
-def test_continuations_of_one_game_are_one_game_to_other_intervals(one_game: Frames) -> None:
-    found = row(lies_and_votes(one_game), label="label_claim", measure="vote", of="speaker", by="all")
-    assert found["games"] == 1
-    assert (found["lo"], found["hi"]) == (None, None)

@@ -14,12 +14,14 @@ from matplotlib.figure import Figure
 from liescope.benchmark.analyses import analysis
 from liescope.benchmark.analyses.analysis import MINI_MAFIA, Analysis
 from liescope.benchmark.analyses.analysis_registry import ANALYSES
-from liescope.benchmark.analyses.findings import headline_sentences, notes, page, run_analyses
+from liescope.benchmark.analyses.conditions_of_play import UNKNOWN
+from liescope.benchmark.analyses.findings import notes, page, run_analyses, who_won
 from liescope.benchmark.analyses.frames import Frames, GameSet, Run, settings
+from liescope.benchmark.analyses.standings import NOBODY
 from liescope.common.report.contents import Report, markdown
 from liescope.common.report.files import page_html
 from liescope.games.record import GameRecord, Source
-from tests.benchmark.analyses.made import column_wise, load_frames, made
+from tests.benchmark.analyses.made import load_frames
 from tests.benchmark.random_play import judged, mini_mafia, werewolf
 from tests.common.browser import look
 from tests.common.without_figures import drawn_figures
@@ -202,75 +204,12 @@ def test_the_page_fits_a_phone_and_nothing_in_its_figures_is_small_cut_off_or_co
     assert seen.unreadable == ()
 
 
-@pytest.fixture(scope="module")
-def six_wolves() -> Frames:
-    games = [judged(replace(werewolf("m", seed), game_id=f"game-{seed}")) for seed in range(6)]
-    return load_frames(games)
-
-
-def test_the_first_counts_the_games_that_each_side_won(six_wolves: Frames) -> None:
-    games = six_wolves.games.to_dicts()
-    won = sum(game["winner"] == "werewolves" for game in games) / len(games)
-    assert headline_sentences(six_wolves)[0].startswith("In 6 games of werewolf, ")
-    assert f"the werewolves won {won:.0%} (" in headline_sentences(six_wolves)[0]
-
-
-def test_votes_that_the_rules_drew_are_said_not_to_count(six_wolves: Frames) -> None:
-    drawn = six_wolves.votes.with_columns(drawn=pl.int_range(pl.len()) % 3 == 0)
-    none = six_wolves.votes.with_columns(drawn=pl.lit(False))
-    counted = f"votes that the rules drew, {drawn['drawn'].sum()} of {drawn.height}, do not count"
-    assert counted in headline_sentences(replace(six_wolves, votes=drawn))[1]
-    assert "the rules drew" not in headline_sentences(replace(six_wolves, votes=none))[1]
-
-
-def test_what_games_do_not_show_is_said() -> None:
-    unrated = load_frames([mini_mafia("m", seed) for seed in range(3)])
-    assert "do not show whether listeners notice deception" in headline_sentences(unrated)[2]
-    assert all(sentence.endswith(".") for sentence in headline_sentences(unrated))
-
-
-def rated(flags: list[tuple[str, bool, bool]]) -> Frames:
-    """Ratings of one villager a game: (game, the speaker deceives, flagged)."""
-    names = {True: "Bob", False: "Carol"}
-    games = sorted({game for game, _, _ in flags})
-    roles = ["werewolf", "villager", "villager"]
-    at_table = {"name": ["Bob", "Carol", "Alice"], "role": roles, "deceives": [True, False, False], "seat_model": "m"}
-    seats = [seat for game in games for seat in column_wise(game_id=game, **at_table, team=roles)]
-    ratings = column_wise(
-        game_id=[game for game, _, _ in flags],
-        statement_id=[f"{at}" for at in range(len(flags))],
-        speaker=[names[deceives] for _, deceives, _ in flags],
-        observer="Alice",
-        flag=[flag for _, _, flag in flags],
-        label_role=[deceives for _, deceives, _ in flags],
-    )
-    return made(seats=seats, ratings=ratings, games=column_wise(game_id=games))
-
-
-def test_a_difference_that_may_be_none_is_not_told_as_one() -> None:
-    """Listeners who flag both kinds about as often are not said to notice; those who tell them apart are."""
-    even = [(f"g{at}", deceives, (at + deceives) % 2 == 0) for at in range(9) for deceives in (True, False)]
-    apart = [(f"g{at}", deceives, deceives == (at != 0)) for at in range(20) for deceives in (True, False)]
-    alone = [("g", deceives, deceives) for deceives in (True, False)]
-    assert headline_sentences(rated(even))[2].count("do not settle") == 1
-    assert "these games do not settle whether they can tell the two apart" in headline_sentences(rated(even))[2]
-    assert "do not settle" not in headline_sentences(rated(apart))[2]
-    assert "in 95% of their ratings and what the others said in 5%: " in headline_sentences(rated(apart))[2]
-    assert "do not settle" in headline_sentences(rated(alone))[2]  # one game settles nothing, however it went
-
-
-def test_votes_that_always_hit_are_no_open_question() -> None:
-    """The detective knows who deceives: all its votes hit, so they differ from blind ones by the same in every game."""
-    seats = {"Bob": "mafioso", "Alice": "detective", "Diana": "villager"}
-    rows: dict[str, list[dict[str, object]]] = {"seats": [], "votes": []}
-    for at in range(40):
-        game = {"game_id": f"g{at}", "game": "mini-mafia"}
-        rows["seats"] += [
-            {**game, "name": name, "role": role, "team": role, "deceives": name == "Bob", "fate": "alive"}
-            for name, role in seats.items()
-        ]
-        for voter, target in (("Alice", "Bob"), ("Diana", "Bob" if at % 2 else "Alice")):
-            rows["votes"].append({**game, "ballot": 1, "voter": voter, "voter_role": seats[voter], "target": target})
-    said = headline_sentences(made(**rows))[1]
-    assert "of the votes of the detective 100% (91% to 100%)" in said
-    assert "do not settle whether the villager did better" in said
+def test_the_first_sentence_counts_the_games_that_each_side_won_and_the_others_say_who_is_ahead() -> None:
+    frames = load_frames([replace(werewolf("m", seed), game_id=f"game-{seed}") for seed in range(6)])
+    won = (frames.games["winner"] == "werewolves").mean()
+    first, second = run_analyses([], frames, draw=False).findings
+    assert first.startswith("In 6 games of werewolf, ")
+    assert f"the werewolves won {won:.0%} (" in first
+    assert second == NOBODY  # one model has nobody to be compared with
+    unknown = replace(frames, games=frames.games.with_columns(winner=pl.lit(UNKNOWN)))
+    assert who_won(unknown) == "The sources do not say who won."
