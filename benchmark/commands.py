@@ -77,7 +77,7 @@ def analyse(
 ) -> None:
     """Analyse games: who won, who deceived, who noticed, and why.
 
-    Writes report.html (one page that opens offline: what was found in three sentences and a figure, then everything),
+    Writes report.html (one page that opens offline: what was found in a few sentences and a figure, then everything),
     report.md (its main tables) and a CSV file for every table to the folder. Analyses that the games do not allow (no
     jester, no ratings, no lessons) are listed.
 

@@ -159,7 +159,7 @@ CHAPTERS = {
         *("disclosure", "counter accusation", "first claim"),
         *("lengths", "bidding", "fingerprint", "silence"),
     ),
-    "Does the lie work": (*("forks", "deception", "suspicion", "calibration", "detection", "predictors", "raters"),),
+    "Does the lie work": ("forks", "deception", "suspicion", "calibration", "detection", "predictors", "raters"),
     _REST: (),
     ABOUT_PEOPLE: (),
     SETTINGS: ("configuration",),

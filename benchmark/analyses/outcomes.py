@@ -111,33 +111,6 @@ def _by_cell_and_pooled(frames: Frames) -> pl.DataFrame:
     return pl.concat([cells, pooled(wins_by(frames, GAME)).select(cells.columns)])
 
 
-_ON_MINUS_OFF = Differences(_by_cell, "won", (*MODEL, "faction"), "learning", "on", "off")
-
-
-def learning_effect(frames: Frames) -> pl.DataFrame:
-    """Each faction's win rate with a learning jester minus that without (Figure 13a, section 5.1).
-
-    Further columns, about the games with the same turn and seed in both cells: pairs, won_only_on, won_only_off.
-    """
-    keys = [*MODEL, "turn", "seed"]
-    games = frames.games.drop_nulls("turn").filter(pl.len().over(*keys, "learning") == 1)
-    sides = [games.filter(pl.col("learning") == on).select(*keys, won="winner") for on in (True, False)]
-    pairs = sides[0].join(sides[1], on=keys, suffix="_off", nulls_equal=True)
-    table = _ON_MINUS_OFF(frames)
-    on, off = pl.col("won") == pl.col("faction"), pl.col("won_off") == pl.col("faction")
-    paired = (
-        table.select(*MODEL, "faction")
-        .join(pairs, on=MODEL)
-        .group_by(*MODEL, "faction")
-        .agg(
-            pairs=pl.len().cast(pl.Int64),
-            won_only_on=(on & ~off).sum().cast(pl.Int64),
-            won_only_off=(off & ~on).sum().cast(pl.Int64),
-        )
-    )
-    return table.join(paired, on=[*MODEL, "faction"], how="left", maintain_order="left")
-
-
 _REGIMES = ("triadic", "dyadic", "triadic - dyadic")
 _SEATED = ("condition", "model", "faction")
 
@@ -202,15 +175,13 @@ ANALYSES_OF_OUTCOMES: tuple[Analysis, ...] = (
     Analysis(
         "learning_effect",
         "Learning on minus off",
-        learning_effect,
+        Differences(_by_cell, "won", (*MODEL, "faction"), "learning", "on", "off"),
         Dots("win rate, ON minus OFF", "faction", colours="side", reference=0, limits=_CHANGES),
         needs=(both_levels_of_learning,),
         otherwise="no model played with learning on and off",
-        interval=_ON_MINUS_OFF.interval,
         source="Figure 13a",
         note="Above zero, the faction wins more when the jester learns; an interval with zero leaves the sign open.",
         main=True,
-        corrections=_ON_MINUS_OFF.corrections,
     ),
     Analysis(
         "triadic_dyadic",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import combinations
 
 import numpy as np
@@ -30,14 +30,17 @@ from liescope.benchmark.analyses.conditions_of_play import GAME, PLAYERS, RATER,
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, Zero, game_figure
 from liescope.benchmark.capability.counts import schema
-from liescope.common.agreement import agreement
 from liescope.common.statistics import CHANGE, Floats
 from liescope.labeling.lesson_tags import CATEGORIES, ORDERS, tag
 
 AGREEMENT = schema(
     "text game condition one other question", "number share_one share_other raw kappa lo hi", "count n games"
 )
-QUESTIONS = ("report", "flag", "type", "role")
+RULES = "rules"
+_LESSON = ["game_id", "kind", "text"]
+QUESTIONS = ("report", "flag", "type", "role", "order", *CATEGORIES)
+Answers = tuple[str, pl.DataFrame, list[str]]
+"""A question, rows with an answer (family, game, condition, rater, answer), and the key of a unit."""
 
 
 def rater_agreement(frames: Frames) -> pl.DataFrame:
@@ -50,10 +53,36 @@ def rater_agreement(frames: Frames) -> pl.DataFrame:
     alone would agree fully), lo, hi (of kappa, over games), n (questions that both
     answered), games.
     """
+    seen = ["game_id", "statement_id", "observer"]
+    return _agreement(
+        ("report", frames.statements.with_columns(answer=pl.col("label_self").cast(pl.String)), seen[:2]),
+        ("flag", frames.ratings.with_columns(answer=pl.col("flag").cast(pl.String)), seen),
+        ("type", frames.ratings.filter("flag").with_columns(answer="type"), seen),
+        ("role", frames.guesses.with_columns(answer="guess"), ["game_id", "observer", "target"]),
+    )
+
+
+def lesson_agreement(frames: Frames) -> pl.DataFrame:
+    """Agreement of the rules and the raters on the lessons that a rater tagged (Appendix L, Table 21); question:
+    "order", or whether a lesson follows a strategy; the rest as in `rater_agreement`.
+    """
+    raters = _by_raters(frames)
+    lessons = raters.drop("categories", "order").unique(_LESSON, maintain_order=True).with_columns(rater=pl.lit(RULES))
+    tags = pl.concat([rows.select(raters.columns) for rows in (_with_rules(lessons), raters)])
+    carries = {name: pl.col("categories").list.contains(name) for name in CATEGORIES}
+    answers = {"order": pl.col("order"), **carries}
+    return _agreement(
+        *((name, tags.with_columns(answer=answer.cast(pl.String)), _LESSON) for name, answer in answers.items())
+    )
+
+
+def _agreement(*questions: Answers) -> pl.DataFrame:
+    """A row of `AGREEMENT` for each question and pair of raters who answered it."""
     found = []
-    for question, answers, unit in _answers(frames):
+    for question, rows, unit in questions:
+        answers = rows.drop_nulls("answer").select("family", *GAME, RATER, "answer", *unit)
         for key, part in answers.group_by(GAME, maintain_order=True):
-            raters = sorted(part[RATER].unique(), key=lambda name: (name != PLAYERS, name))
+            raters = sorted(part[RATER].unique(), key=lambda name: (name not in (PLAYERS, RULES), name))
             for one, other in combinations(raters, 2):
                 both = part.filter(pl.col(RATER) == one).join(
                     part.filter(pl.col(RATER) == other).drop("family"), on=unit, suffix="_other"
@@ -61,22 +90,6 @@ def rater_agreement(frames: Frames) -> pl.DataFrame:
                 if both.height:
                     found.append((*key, one, other, question, *_figures(both)))
     return pl.DataFrame(found, AGREEMENT, orient="row").sort(*GAME, "one", "other", in_order("question", QUESTIONS))
-
-
-def _answers(frames: Frames) -> list[tuple[str, pl.DataFrame, list[str]]]:
-    """For each question: rows with an answer (game, condition, rater, game_id, answer), and the key of a unit."""
-    seen = ["game_id", "statement_id", "observer"]
-    both = frames.ratings.filter("flag")
-    kept = ["family", *GAME, RATER, "answer"]
-    return [
-        (name, rows.with_columns(answer=answer).drop_nulls("answer").select(*kept, *unit), unit)
-        for name, rows, answer, unit in (
-            ("report", frames.statements, pl.col("label_self").cast(pl.String), seen[:2]),
-            ("flag", frames.ratings, pl.col("flag").cast(pl.String), seen),
-            ("type", both, pl.col("type"), seen),
-            ("role", frames.guesses, pl.col("guess"), ["game_id", "observer", "target"]),
-        )
-    ]
 
 
 def _figures(both: pl.DataFrame) -> tuple[object, ...]:
@@ -186,10 +199,7 @@ ANALYSES_OF_NAMING: tuple[Analysis, ...] = (
 
 
 TERMS = 12  # most distinctive words shown for each model
-RULES = "rules"
 LEARNER = ("condition", "model")
-_LESSON = ["game_id", "kind", "text"]
-_TAGGED = ("categories", "categories_other")
 
 # Words of the game, which every model's lessons use.
 _GAME = re.compile(
@@ -209,44 +219,6 @@ def _third_orders(frames: Frames) -> pl.DataFrame:
     rules = _tagged(frames).select("family", *LEARNER, "order", labeller=pl.lit(RULES))
     raters = _by_raters(frames).select("family", *LEARNER, "order", labeller=RATER)
     return pl.concat([rules, raters]).drop_nulls("order")
-
-
-OF_LESSONS = schema("text one other axis", "count n", "number share_one share_other raw kappa")
-
-
-def lesson_agreement(frames: Frames) -> pl.DataFrame:
-    """Pairwise agreement of the rules and the raters on the same lessons (Appendix L, Table 21).
-
-    Columns: one, other (labellers), axis ("order", or a strategy), n (lessons that both tagged), share_one and
-    share_other (how often each gives the strategy; null for the order), raw (share of equal tags), kappa (Cohen's; null
-    where chance alone would agree fully).
-    """
-    tags = _by_raters(frames)
-    found = [(*pair, *figures) for pair, both in _pairs(tags) for figures in _compared(both)]
-    return pl.DataFrame(found, OF_LESSONS, orient="row")
-
-
-def _pairs(tags: pl.DataFrame) -> Iterator[tuple[tuple[str, str], pl.DataFrame]]:
-    """Each pair of labellers with the lessons that both tagged: order, categories, order_other, categories_other."""
-    rules = _with_rules(tags.select(*_LESSON).unique(maintain_order=True))
-    labelled = {RULES: rules.select(*_LESSON, "order", "categories")}
-    for rater in tags[RATER].unique(maintain_order=True):
-        labelled[rater] = tags.filter(pl.col(RATER) == rater).select(*_LESSON, "order", "categories")
-    for one, other in combinations(labelled, 2):
-        yield (one, other), labelled[one].join(labelled[other], on=_LESSON, suffix="_other")
-
-
-def _compared(both: pl.DataFrame) -> Iterator[tuple[object, ...]]:
-    """axis, n, share_one, share_other, raw, kappa of the order and of each strategy."""
-    if both.is_empty():
-        return
-    order = agreement(both["order"].to_list(), both["order_other"].to_list())
-    yield "order", order.pairs, None, None, order.raw, order.kappa
-    for category in CATEGORIES:
-        ones, others = ([category in names for names in both[column].to_list()] for column in _TAGGED)
-        found = agreement(ones, others)
-        shares = sum(ones) / len(ones), sum(others) / len(others)
-        yield category, found.pairs, *shares, found.raw, found.kappa
 
 
 VOCABULARY = schema("text condition model", "count rank", "text term", "count occurrences", "number excess")
@@ -383,8 +355,10 @@ ANALYSES_OF_LESSONS = (
         lesson_agreement,
         needs=(LESSONS, TAGS),
         otherwise="no rater tagged a kept lesson",
+        interval=Interval.MEANS,
         source="Appendix L, Table 21",
-        note="Cohen's kappa is 1 for full agreement and 0 for chance agreement.",
+        note="Cohen's kappa is 1 for full agreement and 0 for chance agreement; lo and hi are the interval of kappa.",
+        corrections=(Zero("kappa"),),
     ),
     Analysis(
         "lesson_vocabulary",

@@ -135,7 +135,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A report, or what a method adds to one. title: of the page; findings: up to three sentences that say what was
+    """A report, or what a method adds to one. title: of the page; findings: a few sentences that say what was
     found, with intervals, the first the answer; figure, figure_alt, picture: what shows them, as in a `Section`; notes:
     what must accompany the findings, such as whose words these are; meta: what was read, by which version; missing:
     what could not be computed, by its title, with the reason; tables: by the name of their CSV file; files: others of
@@ -204,7 +204,7 @@ class ToldResult:
 
     @property
     def findings(self) -> tuple[str, ...]:
-        """Up to three sentences that say what was found."""
+        """A few sentences that say what was found."""
         return self.told.findings
 
     @property

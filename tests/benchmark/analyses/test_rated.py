@@ -89,14 +89,13 @@ def test_a_judge_that_repeats_the_rules_agrees_fully_and_one_that_ignores_the_le
     blind = [("a", text, "blind", ["aggression"], 2) for _, text, _ in lessons]
     table = lesson_agreement(learned(*lessons, tags=same + blind))
     assert table.height == 3 * (1 + len(CATEGORIES))
-    assert set(table.select("one", "other").rows()) == {("rules", "same"), ("rules", "blind"), ("same", "blind")}
-    kappa = {(row["other"], row["axis"]): row["kappa"] for row in table.filter(one="rules").to_dicts()}
+    assert set(table.select("one", "other").rows()) == {("rules", "same"), ("rules", "blind"), ("blind", "same")}
+    kappa = {(row["other"], row["question"]): row["kappa"] for row in table.filter(one="rules").to_dicts()}
     assert kappa["same", "order"] == kappa["same", "questioning"] == 1
     assert kappa["blind", "order"] == 0
     assert kappa["same", "aggression"] is None
-    for one in ("rules", "same"):
-        (row,) = table.filter(one=one, other="blind", axis="aggression").to_dicts()
-        assert (row["n"], row["share_one"], row["share_other"]) == (3, 0.0, 1.0)
+    (row,) = table.filter(one="rules", other="blind", question="aggression").to_dicts()
+    assert (row["n"], row["share_one"], row["share_other"]) == (3, 0.0, 1.0)
 
 
 def test_vocabulary_finds_the_word_that_one_model_alone_uses() -> None:
