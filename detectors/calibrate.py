@@ -1,9 +1,8 @@
 """How sure a detector is: calibrated probabilities, and label sets with guaranteed coverage.
 
-Calibration maps scores to probabilities, fitted on held-out games. temperature: log-odds divided by one number (Platt
-1999 without the offset; Guo et al. 2017, "On calibration of modern neural networks"), which keeps the ranking and the
-0.5. isotonic: the best non-decreasing map (Zadrozny and Elkan 2002). The players of a game have a temperature of their
-own.
+Calibration divides log-odds by one number, the temperature, fitted on held-out games (Platt 1999 without the offset;
+Guo et al. 2017, "On calibration of modern neural networks"), which keeps the ranking and the 0.5. The players of a game
+have a temperature of their own.
 
 Label sets hold the true label as often as promised, for each class (Vovk 2012), however good the detector is.
 Conformal prediction (Vovk, Gammerman and Shafer 2005) needs exchangeable units: games, not their statements. Each of a
@@ -15,17 +14,15 @@ at random is covered with at least this probability. With too few games to promi
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from liescope.common.errors import UnknownName, UsageError
+from liescope.common.errors import UsageError
 from liescope.common.reading import Strict
 from liescope.common.statistics import Bools, Floats, expit, log_expit, logit
-from liescope.detectors.detector_settings import METHODS, NONE, TEMPERATURE
 from liescope.detectors.view.joint_posterior import seated
 
 LEVELS = tuple(percent / 100 for percent in range(50, 100))
@@ -33,7 +30,6 @@ LEVELS = tuple(percent / 100 for percent in range(50, 100))
 ABSTAIN = "abstain"
 _EDGE, _HOTTEST = 1e-9, 20.0  # distance of scores from 0 and 1; largest temperature
 Limits = Annotated[tuple[float | None, ...], Field(min_length=len(LEVELS), max_length=len(LEVELS))]
-Share = Annotated[float, Field(ge=0, le=1)]
 Temperature = Annotated[float, Field(ge=1 / _HOTTEST, le=_HOTTEST)]
 Players = Mapping[str, float]
 """The probability that each player of a game deceives."""
@@ -101,72 +97,31 @@ def limits(fit: Floats, games: NDArray[Any]) -> tuple[float | None, ...]:
     return tuple(float(fit[order[place]]) if place < len(order) else None for place in places)
 
 
-def suspected(least: Limits, players: Floats, deceivers: int | None, coverage: float) -> Bools:
-    """(n,): who cannot be ruled out: always at least one, and as many as deceive. least: limits chosen on the
-    probability of the least suspected deceiver of each game, so that all deceivers are kept as often as promised.
-    Raises UsageError.
-    """
-    limit = least[level_of(coverage)]
-    found = players >= (-np.inf if limit is None else limit)
-    found[np.argsort(-players, kind="stable")[: 1 if deceivers is None else deceivers]] = True
-    return np.asarray(found)
+def tempered(score: Floats, temperature: float) -> Floats:
+    """(n,): probabilities, their log-odds divided by the temperature."""
+    return np.asarray(expit(_log_odds(score) / temperature), dtype=np.float64)
 
 
-class Calibration(Strict):
-    """A map of probabilities. temperature: what log-odds are divided by; points: (score, probability) pairs of a
-    non-decreasing map, linear between them; with points, the temperature is not used.
-    """
-
-    temperature: Temperature = 1.0
-    points: tuple[tuple[Share, Share], ...] = ()
-
-    @model_validator(mode="after")
-    def _rises(self) -> Self:
-        if any(a[0] >= b[0] or a[1] > b[1] for a, b in pairwise(self.points)):
-            raise ValueError("the points of a calibration must rise")
-        return self
-
-    def words(self) -> str:
-        """What it does, for people."""
-        if self.points:
-            return f"a non-decreasing map through {len(self.points)} points (isotonic regression)"
-        return f"their log-odds are divided by {self.temperature:.3g}"
-
-    def __call__(self, score: Floats) -> Floats:
-        """(n,): calibrated probabilities."""
-        if self.points:
-            return np.asarray(np.interp(score, *np.array(self.points).T), dtype=np.float64)
-        return np.asarray(expit(_log_odds(score) / self.temperature), dtype=np.float64)
-
-
-def fit_calibration(method: str, score: Floats, y: Bools) -> Calibration | None:
-    """The method's map with the least log loss on held-out scores; None for no map. Raises UnknownName."""
-    if method not in METHODS:
-        raise UnknownName("method of calibration", method, METHODS)
-    if method == NONE or not len(y) or y.all() or not y.any():
+def fit_temperature(score: Floats, y: Bools) -> float | None:
+    """The temperature with the least log loss on held-out scores; None without both classes."""
+    if not len(y) or y.all() or not y.any():
         return None
-    if method == TEMPERATURE:
-        odds = _log_odds(score)
-        return Calibration(temperature=_best_temperature(lambda one: _loss(odds / one, y)))
-    from sklearn.isotonic import IsotonicRegression
-
-    edge = 1 / (len(y) + 2)  # no finite number of games makes a lie certain
-    fitted = IsotonicRegression(y_min=edge, y_max=1 - edge).fit(score, y)
-    return Calibration(points=tuple(zip(fitted.X_thresholds_.tolist(), fitted.y_thresholds_.tolist(), strict=True)))
+    odds = _log_odds(score)
+    return _best_temperature(lambda one: _loss(odds / one, y))
 
 
-def cross_fitted(method: str, score: Floats, y: Bools, fold: NDArray[np.int64]) -> tuple[Floats, Calibration | None]:
-    """(n,) out-of-fold scores, those of each fold calibrated on the other folds; and the map fitted on all of them. The
-    scores unchanged, and None, where that does not lower the log loss.
+def cross_fitted(score: Floats, y: Bools, fold: NDArray[np.int64]) -> tuple[Floats, float | None]:
+    """(n,) out-of-fold scores, those of each fold calibrated on the other folds; and the temperature fitted on all of
+    them. The scores unchanged, and None, where that does not lower the log loss.
     """
     found = score.copy()
     for number in np.unique(fold):
         rest = fold != number
-        if one := fit_calibration(method, score[rest], y[rest]):
-            found[~rest] = one(score[~rest])
+        if one := fit_temperature(score[rest], y[rest]):
+            found[~rest] = tempered(score[~rest], one)
     if not len(y) or _loss(_log_odds(found), y) >= _loss(_log_odds(score), y):
         return score, None
-    return found, fit_calibration(method, score, y)
+    return found, fit_temperature(score, y)
 
 
 def fit_players(games: Sequence[Players], counts: Sequence[int | None], lies: Bools) -> float:
@@ -195,19 +150,21 @@ def _log_odds(score: Floats) -> Floats:
 
 
 class Confidence(Strict):
-    """statements: the map of statements' scores; players: what players' log-odds are divided by; labels: what a score
-    allows; suspects: by coverage in `LEVELS`, how probable a player is who cannot be ruled out in a whole game. None
-    for what the training could not tell, or was not asked for.
+    """statements, players: what the log-odds of either are divided by; labels: what a score allows. None for what the
+    training could not tell, or was not asked for.
     """
 
-    statements: Calibration | None = None
+    statements: Temperature | None = None
     players: Temperature | None = None
     labels: LabelSets | None = None
-    suspects: Limits | None = None
+
+    def words(self) -> str:
+        """What calibration does to scores, for people; "" for nothing."""
+        return f"their log-odds are divided by {self.statements:.3g}" if self.statements else ""
 
     def of_scores(self, score: Floats) -> Floats:
         """(n,): calibrated probabilities of statements."""
-        return self.statements(score) if self.statements else score
+        return tempered(score, self.statements) if self.statements else score
 
     def of_players(self, games: Sequence[Players], counts: Sequence[int | None]) -> list[Players]:
         """Calibrated probabilities of players, by game. counts: how many are known to deceive."""

@@ -25,7 +25,7 @@ from liescope.detectors.examples import Example, examples_of
 from liescope.detectors.text_form import TextConfig
 from liescope.detectors.view.candidate import Reason
 from liescope.detectors.view.joint_posterior import SeatedCandidates
-from liescope.detectors.view.transcript import KILLED, GameMoment, GamePrediction, Transcript
+from liescope.detectors.view.transcript import KILLED, GameMoment
 
 Groups = NDArray[np.str_]
 """(n,): the game of each statement."""
@@ -183,22 +183,6 @@ class Detector(ABC):
         `player_logits`, normalised in the game.
         """
         return posteriors_of_scores(moments, scores_of(self, moments, progress))
-
-    def predict_game(self, transcript: Transcript, upto: int | None = None, target: str = ROLE) -> GamePrediction:
-        """What the detector says about a game after its first `upto` turns (None: all): the probability that each
-        living player deceives, and that each statement so far is deceptive. target: the one it was trained for; players
-        are judged only if that is the role.
-        """
-        moment = GameMoment(transcript, upto)
-        statements = examples_of(moment, self.text.context, target, self.text.view)
-        if target != ROLE:
-            scores = self.predict_proba(list(statements.values()))[:, 1] if statements else ()
-            return GamePrediction({}, dict(zip(statements, map(float, scores), strict=True)))
-        (found,) = self.player_posteriors([moment])
-        return GamePrediction(
-            {name: found[name] for name in transcript.alive(upto)},
-            {at: found[example.speaker] for at, example in statements.items()},
-        )
 
     def explain(self, examples: Sequence[Example], most: int = 5) -> list[list[Reason]]:  # noqa: ARG002
         """By example, what counts most for or against deception, strongest first. Raises UsageError for a

@@ -15,8 +15,8 @@ from liescope.generate.players.run_limits import AllowKey, Currency, Limits, Pri
 WORDS, REASONING, BOTH = "words", "reasoning", "both"
 VIEWS = (WORDS, REASONING, BOTH)
 """What a detector reads of a statement: what was said, what its speaker thought before, or both."""
-NONE, TEMPERATURE, ISOTONIC = "none", "temperature", "isotonic"
-METHODS = (TEMPERATURE, ISOTONIC, NONE)
+NONE, TEMPERATURE = "none", "temperature"
+METHODS = (TEMPERATURE, NONE)
 COVERAGE = 0.9
 MAX_SEED = 2**32 - 1
 _ROLE_OR_GOLD = "role, or gold where only the source labels"

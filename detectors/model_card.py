@@ -142,7 +142,7 @@ def model_card(name: str, file: ModelFile, *, repo: str | None = None, reports: 
                 for one in reports
             ],
             "thresholds": {f"{level[0]}%": at for level in LEVELS if (at := file.thresholds.get(level)) is not None},
-            "calibration": calibration.words() if (calibration := file.confidence.statements) else "",
+            "calibration": file.confidence.words(),
             "calibrated_on": sets.games if (sets := file.confidence.labels) else None,
             "place": place,
             "said": _SAID,

@@ -89,7 +89,7 @@ class ModelFile(Strict):
     the thresholds, and the limits of its verdicts.
     """
 
-    format: Literal[7] = 7
+    format: Literal[8] = 8
     kind: str
     target: Annotated[str, Field(pattern=f"^({'|'.join(TARGETS)})$")]
     text: TextConfig

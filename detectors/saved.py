@@ -20,7 +20,7 @@ from liescope.common.errors import BadData, UsageError
 from liescope.common.reading import Reading, check_folder, read_parquet, read_text
 from liescope.common.registry import check_installed
 from liescope.common.statistics import Bools, Floats
-from liescope.detectors.calibrate import ABSTAIN, suspected
+from liescope.detectors.calibrate import ABSTAIN
 from liescope.detectors.detector import ROLE, Detector, Progress, requests_of, shown, silent
 from liescope.detectors.detector_registry import DETECTORS, detector_class, load_parts
 from liescope.detectors.detector_settings import COVERAGE
@@ -203,54 +203,16 @@ class LoadedDetector:
         found = self.detector.player_posteriors(moments, progress)
         return self.file.confidence.of_players(found, [moment.transcript.deceivers for moment in moments])
 
-    def predict_game(
-        self, transcript: Transcript, upto: int | None = None, *, coverage: float = COVERAGE
-    ) -> GamePrediction:
-        """The detector's calibrated view of a game after its first `upto` turns (None: all). A whole game has
-        suspects: for the share `coverage` of games like the validation games, they include everybody who deceives.
-        `predict_games` tests whether games are like those. Raises UsageError for an odd coverage.
-        """
-        if self.file.target != ROLE:
-            said = self.detector.predict_game(transcript, upto, self.file.target).statements
-            score = self.file.confidence.of_scores(np.array(list(said.values()), dtype=np.float64))
-            return GamePrediction({}, dict(zip(said, score.tolist(), strict=True)))
-        moment = GameMoment(transcript, upto)
-        (players,) = self.player_posteriors([moment])
-        return self._prediction(moment, players, coverage, None)
-
-    def predict_games(self, games: Sequence[Transcript], *, coverage: float = COVERAGE) -> list[GamePrediction]:
-        """`predict_game` for whole games, which are together compared with the validation games: unlike ones
-        (`GamePrediction.unlike`) get no suspects. More games make differences easier to notice. Detectors that ask a
-        chat model skip the comparison, which would cost requests. Raises UsageError for two games with one id.
-        """
-        if self.file.target != ROLE:
-            return [self.predict_game(game) for game in games]
-        if len({game.game_id for game in games}) < len(games):
-            raise UsageError("two of these games have one game_id; give each its own")
-        moments, text = [GameMoment(game) for game in games], self.file.text
-        asked = [one for moment in moments for one in examples_of(moment, text.context, ROLE, text.view).values()]
-        unlike: dict[str, bool] = {}
-        if self.calibration and asked and not requests_of(self.detector, (), asked):
-            others = self.others(asked, self.probabilities(asked)).tolist()
-            unlike = {game.game_id: False for game in games}
-            unlike |= {one.game_id: odd for one, odd in zip(asked, others, strict=True)}
-        return [
-            self._prediction(moment, players, coverage, unlike.get(moment.transcript.game_id))
-            for moment, players in zip(moments, self.player_posteriors(moments), strict=True)
-        ]
-
-    def _prediction(
-        self, moment: GameMoment, players: Mapping[str, float], coverage: float, unlike: bool | None
-    ) -> GamePrediction:
-        game, upto, least = moment.transcript, moment.upto, self.file.confidence.suspects
-        whole, left = upto is None or upto >= len(game.turns), None
-        if least and whole and not unlike:
-            among = suspected(least, np.array([players[name] for name in game.names]), game.deceivers, coverage)
-            suspects = [name for name, kept in zip(game.names, among, strict=True) if kept]
-            left = tuple(sorted(suspects, key=lambda name: (-players[name], name)))
-        living = {name: players[name] for name in game.alive(upto)}
-        said = {at: players[turn.player] for at, turn in game.said(upto) if turn.text.strip()}
-        return GamePrediction(living, said, left, unlike)
+    def predict_game(self, transcript: Transcript, upto: int | None = None) -> GamePrediction:
+        """The detector's calibrated view of a game after its first `upto` turns (None: all)."""
+        moment, target, text = GameMoment(transcript, upto), self.file.target, self.file.text
+        if target == ROLE:
+            (players,) = self.player_posteriors([moment])
+            said = {at: players[turn.player] for at, turn in transcript.said(upto) if turn.text.strip()}
+            return GamePrediction({name: players[name] for name in transcript.alive(upto)}, said)
+        asked = examples_of(moment, text.context, target, text.view)
+        score = self.probabilities(list(asked.values())).tolist() if asked else ()
+        return GamePrediction({}, dict(zip(asked, score, strict=True)))
 
 
 def _after(before: int, rows: int, progress: Progress) -> Progress:

@@ -20,10 +20,10 @@ from liescope.common.folders import replacing
 from liescope.common.settings import read_query, takes
 from liescope.common.statistics import Floats
 from liescope.common.text import OF_GAMES, Units, number_of, plain
-from liescope.detectors.calibrate import Confidence, LabelSets, Players, cross_fitted, fit_players, limits
+from liescope.detectors.calibrate import Confidence, LabelSets, Players, cross_fitted, fit_players
 from liescope.detectors.detector import ROLE, Detector, Progress, requests_of, shown, silent
 from liescope.detectors.detector_registry import detector_class, make
-from liescope.detectors.detector_settings import METHODS, NONE, TEMPERATURE, TrainSettings
+from liescope.detectors.detector_settings import METHODS, TEMPERATURE, TrainSettings
 from liescope.detectors.examples import Example, Labelled, check_trainable, summary, target_column, usual_target
 from liescope.detectors.exchangeable import CalibrationGames
 from liescope.detectors.folds import Rows, fold_of, out_of_fold
@@ -215,7 +215,7 @@ def _train_on(
     material: Material, recipe: Recipe, out: Path, fresh: Path, progress: Progress, began: float
 ) -> TrainResult:
     """Train a detector and write it to an empty folder, `fresh`, that will become `out`. began: when the work began."""
-    data, others, truth, statements = material.data, material.others, material.truth, material.statements
+    data, others, statements = material.data, material.others, material.statements
     detector = recipe.untrained()
     detector.prepare()
     check_trainable(data, recipe.target, recipe.folds)
@@ -225,8 +225,9 @@ def _train_on(
     calibration: CalibrationGames | None = None
     if recipe.folds:
         fold, score, judged = cross_validate(recipe, data, progress)
-        score, found = cross_fitted(recipe.calibrate, score, data.y, fold)
-        confidence = Confidence(statements=found, players=_temperature(recipe.calibrate, judged, truth))
+        if recipe.calibrate == TEMPERATURE:
+            score, found = cross_fitted(score, data.y, fold)
+            confidence = Confidence(statements=found, players=_temperature(judged, material.truth))
         ids = [e.statement_id for e in data.examples]
         tables.append(score_table(ids, score, name, recipe.target, GROUPS_OUT, data.groups, fold))
     progress(f"fitting {recipe.kind}", 0, 1)
@@ -235,8 +236,7 @@ def _train_on(
     if others.examples:
         score = confidence.of_scores(detector.predict_proba(others.examples, progress)[:, 1])
         labels = LabelSets.of(others.y, score, others.groups)
-        suspects = _suspects(confidence, _judge(detector, others.examples, progress), truth)
-        confidence = confidence.model_copy(update={"labels": labels, "suspects": suspects})
+        confidence = confidence.model_copy(update={"labels": labels})
         tables.append(score_table([e.statement_id for e in others.examples], score, name, recipe.target, SPLIT_OUT))
         calibration = _calibration_games(detector, confidence, material, score, recipe.seed, progress)
     scores = pl.concat(tables)
@@ -300,23 +300,12 @@ def _judge(detector: Detector, examples: Sequence[Example], progress: Progress) 
     return list(zip(games.values(), found, strict=True))
 
 
-def _temperature(method: str, judged: Sequence[Judged], truth: Mapping[str, frozenset[str]]) -> float | None:
-    """The temperature of players' log-odds; None for no change, and without a method of calibration."""
-    known = [(game, players) for game, players in judged if game.game_id in truth] if method != NONE else []
+def _temperature(judged: Sequence[Judged], truth: Mapping[str, frozenset[str]]) -> float | None:
+    """The temperature of players' log-odds; None for no change."""
+    known = [(game, players) for game, players in judged if game.game_id in truth]
     lies = np.array([name in truth[game.game_id] for game, players in known for name in players], dtype=bool)
     found = fit_players([players for _, players in known], [game.deceivers for game, _ in known], lies)
     return None if found == 1 else found
-
-
-def _suspects(
-    confidence: Confidence, judged: Sequence[Judged], truth: Mapping[str, frozenset[str]]
-) -> tuple[float | None, ...] | None:
-    """The limits for suspects, chosen on the least suspected deceiver of each whole game."""
-    known = [(game, players) for game, players in judged if truth.get(game.game_id)]
-    found = confidence.of_players([players for _, players in known], [game.deceivers for game, _ in known])
-    who = [truth[game.game_id] for game, _ in known]
-    least = np.array([min(one[name] for name in lie) for one, lie in zip(found, who, strict=True)])
-    return limits(least, np.arange(len(least))) if known else None
 
 
 def _calibration_games(
@@ -389,7 +378,7 @@ def training_lines(result: TrainResult) -> Iterator[str]:
     if result.file.target == ROLE and not alone:
         yield "players after the whole game: `liescope evaluate` ranks them"
     none = "none (not asked for, or it did not lower the log loss)"
-    yield wrapped(f"calibration: {confidence.statements.words() if confidence.statements else none}")
+    yield wrapped(f"calibration: {confidence.words() or none}")
     if confidence.labels:
         honest, lies = confidence.labels.games
         had = f"{number_of(honest, called.games[:-1])} with honest and {lies:,} with deceptive {called.statements}"

@@ -22,7 +22,7 @@ print(statements.group_by("label_role", "label_claim").len().sort("len", descend
 trained = liescope.train("linear", corpus.folder, target="role", out=out / "models" / "linear")
 print(trained)
 
-# A whole game: how suspect each player is at its end, and who cannot be ruled out.
+# A whole game: how suspect each player is at its end.
 game = next(iter(read_transcripts(corpus.folder, ["test"]).values()))
 after = liescope.load(out / "models" / "linear").predict_game(game)
-print(dict(after.players), after.suspects)
+print(dict(after.players))

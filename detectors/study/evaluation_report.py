@@ -34,7 +34,7 @@ from liescope.detectors.study.figures import Figure, figure_table
 from liescope.detectors.study.findings import UNKNOWN, EvaluationResult
 from liescope.detectors.study.metrics import DIFFERENCE, HEADLINE, LEVELS, POOLED, WITHIN, words_of
 from liescope.detectors.study.scores import BROKEN_DOWN, CONTROL, OUT_OF_FOLD, SPEAKER, is_whole, scripted_warning
-from liescope.detectors.study.verdicts import ANSWERED, DEFAULT, PLAYERS, PROMISED
+from liescope.detectors.study.verdicts import ANSWERED, DEFAULT, PROMISED
 
 _SHORT = (
     "With 95% intervals; an AUROC of 0.5 is chance. Recall is at a threshold for 5% false positives, with the rate "
@@ -53,8 +53,8 @@ _VERDICTS = (
     "of the class was not called the other; games count alike. The promise is for games like those of validation."
 )
 _SUSPECTS = (
-    "Players, once the game is over: a detector answers where no more suspects are left than deceive. The surest: how "
-    "often its first suspect deceives, in the share of games in which it is surest."
+    "Players, once the game is over. The surest: how often a detector's first suspect deceives, in the share of games "
+    "in which it is surest."
 )
 
 
@@ -137,7 +137,7 @@ def _verdicts(evaluation: EvaluationResult) -> Iterator[Section]:
         said += [
             f"{row.scorer} gives no verdict on any of these {called.statements} ({place_words(row.where)})."
             for row in held
-            if row.metric == "abstained" and row.value == 1 and row.where.endswith(DEFAULT) and PLAYERS not in row.where
+            if row.metric == "abstained" and row.value == 1 and row.where.endswith(DEFAULT)
         ]
         table = pivot(held, lambda row: _KEPT.get(row.metric, ""))
         yield Section("verdicts", "Verdicts, and abstaining", tuple(said), table=table)
@@ -333,7 +333,7 @@ def beside(rows: Sequence[Figure], within: str) -> Table:
 
 
 _KEPT = {
-    **dict.fromkeys(("deceptive_covered", "players_covered"), "deceptive ones covered"),
+    "deceptive_covered": "deceptive ones covered",
     "honest_covered": "honest ones covered",
     "abstained": "abstained",
     **dict.fromkeys(("answered_accuracy", "top1"), "right where it answers"),

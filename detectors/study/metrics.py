@@ -287,8 +287,6 @@ METRICS = (
     Metric("agreement", "share of the others' answers that agree"),
     Metric("deceptive_covered", "deceptive ones covered"),
     Metric("honest_covered", "honest ones covered"),
-    Metric("players_covered", "no deceiver ruled out"),
-    Metric("suspects", "suspects", span=REAL),
     Metric("abstained", "abstained"),
     Metric("answered_accuracy", "right where it answers"),
     Metric("top1", "most suspect deceives"),

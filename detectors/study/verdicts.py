@@ -1,7 +1,7 @@
-"""Verdicts on statements and suspects among players: what they promised, what they kept, and how often they abstained.
+"""Verdicts on statements: what they promised, what they kept, and how often they abstained.
 
-As in the promise, games have equal weight: a statement weighs one over the number in its game. For players: whether all
-deceivers are among the suspects, and how often the top suspect deceives when the detector answers only if sure.
+As in the promise, games have equal weight: a statement weighs one over the number in its game. For players: how often
+the top suspect deceives when the detector answers only if sure.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from liescope.common.statistics import REAL, Bools, Estimate, at_share, estimate, game_weights, share
-from liescope.detectors.calibrate import Limits, suspected
+from liescope.common.statistics import Bools, Estimate, at_share, estimate, game_weights, share
 from liescope.detectors.detector import ROLE, Progress
 from liescope.detectors.detector_settings import COVERAGE
 from liescope.detectors.examples import make_examples
@@ -55,11 +54,10 @@ def on_promises(
             held = [pl.Series(f"{one}", sets.allowed(score, one).tolist()) for one in COVERAGES]
             rows += _on_statements(mine.with_columns(held), statements, plan)
         if model.file.target == ROLE:
-            least = None if others else model.file.confidence.suspects
             told = _told(evaluated, games, truth)
             posteriors = model.player_posteriors([GameMoment(games[key]) for key in told["game_id"]], progress)
             judged = [
-                _judged(games[key], players, truth[key], least)
+                _judged(games[key], players, truth[key])
                 for key, players in zip(told["game_id"], posteriors, strict=True)
             ]
             told = told.hstack(pl.DataFrame(judged)) if judged else told
@@ -113,24 +111,16 @@ def _told(
     return told.unique("game_id", keep="first", maintain_order=True)
 
 
-def _judged(
-    game: Transcript, players: Mapping[str, float], deceivers: frozenset[str], least: Limits | None
-) -> dict[str, Any]:
+def _judged(game: Transcript, players: Mapping[str, float], deceivers: frozenset[str]) -> dict[str, Any]:
     """A whole game: the top suspect's probability, and the chance that it deceives, with ties broken by lot; the same
-    for a random player who was not killed; and by coverage the number of suspects, whether all deceivers are among
-    them, and whether nobody else is. least: None where nothing is promised.
+    for a random player who was not killed.
     """
     score = np.array([players[name] for name in game.names])
     lies = np.array([name in deceivers for name in game.names])
     killed = {turn.player for turn in game.turns if turn.kind == KILLED} - deceivers
     chance = len(deceivers) / (len(lies) - len(killed))
     top1 = float(lies[score == score.max()].mean())
-    row: dict[str, Any] = {"score": float(score.max()), "top1": top1, "chance": chance, "y": True}
-    held = {} if least is None else {one: suspected(least, score, game.deceivers, one) for one in COVERAGES}
-    for coverage, suspects in held.items():
-        count = int(suspects.sum())
-        row[f"{coverage}"] = [count, int(suspects[lies].all()), int(count <= len(deceivers))]
-    return row
+    return {"score": float(score.max()), "top1": top1, "chance": chance, "y": True}
 
 
 def _on_players(name: str, where: str, part: pl.DataFrame, plan: ScoringPlan) -> Iterator[Figure]:
@@ -140,9 +130,3 @@ def _on_players(name: str, where: str, part: pl.DataFrame, plan: ScoringPlan) ->
         right = at_share(data.score, top1, answered, weights[:, data.game])
         found = {"top1": estimate(right, data.games)}
         yield from figures_of(name, ROLE, f"{where}{ANSWERED}{answered:.0%}", found.items(), shared)
-    for coverage in COVERAGES if f"{COVERAGES[0]}" in part.columns else ():
-        count, held, single = np.array(part[f"{coverage}"].to_list()).T
-        found = kept(data, held > 0, single > 0, {"players_covered": data.y}, plan.seed)
-        many = share(count.astype(float), np.ones(part.height), data.game, weights)
-        found["suspects"] = estimate(many, data.games, REAL)
-        yield from figures_of(name, ROLE, f"{where}{PROMISED}{coverage:.0%}", found.items(), shared)

@@ -91,16 +91,12 @@ class GameMoment:
 class GamePrediction:
     """A detector's view of a game at one moment.
 
-    players: by living player, the probability that the player deceives; statements: by place among the turns, the
-    probability that the statement is deceptive; suspects: the players, living or not, whom a saved detector cannot rule
-    out once the game is over, at the coverage it was asked for, most suspect first; None if it cannot decide; unlike:
-    whether the game differs from those that suspects were chosen on; None if it was not compared.
+    players: by living player, the probability that the player deceives, if the detector judges roles; statements: by
+    place among the turns, the probability that the statement is deceptive.
     """
 
     players: Mapping[str, float]
     statements: Mapping[int, float]
-    suspects: tuple[str, ...] | None = None
-    unlike: bool | None = None
 
 
 _TURNS = {

@@ -1,10 +1,8 @@
-"""Calibration finds temperatures again and never makes scores worse; sets of labels and of suspects cover as promised
-on exchangeable games, by class, and more at a higher coverage.
+"""Calibration finds temperatures again and never makes scores worse; sets of labels cover as promised on exchangeable
+games, by class, and more at a higher coverage.
 """
 
 from __future__ import annotations
-
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -13,21 +11,19 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from scipy.special import expit, logit
 
-from liescope.common.errors import UnknownName, UsageError
+from liescope.common.errors import UsageError
 from liescope.common.statistics import Bools, Floats
 from liescope.detectors.calibrate import (
     LEVELS,
-    Calibration,
     Confidence,
     LabelSets,
     cross_fitted,
-    fit_calibration,
     fit_players,
+    fit_temperature,
     level_of,
     limits,
-    suspected,
+    tempered,
 )
-from liescope.detectors.detector_settings import ISOTONIC, METHODS, TEMPERATURE
 from liescope.detectors.view.joint_posterior import SeatedCandidates
 
 
@@ -44,67 +40,51 @@ def log_loss(score: Floats, y: Bools) -> float:
 
 @pytest.mark.parametrize("temperature", [0.5, 1.0, 3.0])
 def test_the_temperature_that_spoiled_the_scores_is_found(temperature: float) -> None:
-    found = fit_calibration(TEMPERATURE, *scored(0, 20_000, temperature))
-    assert found.temperature == pytest.approx(temperature, rel=0.06)
+    assert fit_temperature(*scored(0, 20_000, temperature)) == pytest.approx(temperature, rel=0.06)
 
 
-@pytest.mark.parametrize("method", [TEMPERATURE, ISOTONIC])
-def test_calibrating_lowers_the_log_loss_of_new_scores(method: str) -> None:
-    found = fit_calibration(method, *scored(1, 5_000, 3.0))
+def test_calibrating_lowers_the_log_loss_of_new_scores() -> None:
+    confidence = Confidence(statements=fit_temperature(*scored(1, 5_000, 3.0)))
     score, y = scored(2, 5_000, 3.0)
-    assert log_loss(found(score), y) < log_loss(score, y) - 0.1
-    assert Calibration.model_validate_json(found.model_dump_json()) == found
+    assert log_loss(confidence.of_scores(score), y) < log_loss(score, y) - 0.1
+    assert Confidence.model_validate_json(confidence.model_dump_json()) == confidence
 
 
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=30), st.floats(0.1, 10))
 def test_a_temperature_keeps_order_and_side(scores: list[float], temperature: float) -> None:
     score = np.sort(scores)
-    found = Calibration(temperature=temperature)(score)
+    found = tempered(score, temperature)
     assert (np.diff(found) >= 0).all()
     assert ((found > 0.5) <= (score > 0.5)).all()
     assert ((found >= 0) & (found <= 1)).all()
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_out_of_fold_scores_are_never_worse_than_before(method: str) -> None:
+def test_out_of_fold_scores_are_never_worse_than_before() -> None:
     for seed, temperature in enumerate([0.3, 0.9, 1.0, 1.1, 3.0]):
         score, y = scored(seed, 300, temperature)
-        found, calibration = cross_fitted(method, score, y, np.arange(300) % 5)
+        found, fitted = cross_fitted(score, y, np.arange(300) % 5)
         assert log_loss(found, y) <= log_loss(score, y)
-        assert (calibration is None) == (found is score)
+        assert (fitted is None) == (found is score)
 
 
 def test_the_scores_of_a_fold_are_calibrated_without_its_labels() -> None:
     score, y = scored(5, 400, 4.0)
     fold = np.arange(400) % 4
-    before, _ = cross_fitted(ISOTONIC, score, y, fold)
-    after, _ = cross_fitted(ISOTONIC, score, np.where(fold == 0, ~y, y), fold)
+    before, _ = cross_fitted(score, y, fold)
+    after, _ = cross_fitted(score, np.where(fold == 0, ~y, y), fold)
     assert (before[fold == 0] == after[fold == 0]).all() or after is score
     assert (before != score).any()
 
 
 @pytest.mark.parametrize("y", [[], [True, True], [False]])
-def test_without_both_classes_there_is_no_map_and_an_unknown_method_is_named(y: list[bool]) -> None:
-    score, known = np.full(len(y), 0.3), np.array(y, dtype=bool)
-    assert [fit_calibration(method, score, known) for method in METHODS] == [None] * len(METHODS)
-    with pytest.raises(UnknownName, match="method of calibration"):
-        fit_calibration("platt", score, known)
+def test_without_both_classes_there_is_no_temperature(y: list[bool]) -> None:
+    assert fit_temperature(np.full(len(y), 0.3), np.array(y, dtype=bool)) is None
 
 
-@pytest.mark.parametrize(
-    "saved",
-    [
-        {"temperature": 0},
-        {"temperature": 1e9},
-        {"points": [[0.2, 0.5], [0.2, 0.6]]},
-        {"points": [[0.2, 0.5], [0.3, 0.4]]},
-        {"points": [[0.2, 1.5]]},
-        {"code": "print()"},
-    ],
-)
-def test_a_saved_map_that_is_none_is_refused(saved: dict[str, object]) -> None:
+@pytest.mark.parametrize("saved", [{"statements": 0}, {"players": 1e9}, {"code": "print()"}])
+def test_a_saved_calibration_that_is_none_is_refused(saved: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
-        Calibration.model_validate(saved)
+        Confidence.model_validate(saved)
 
 
 @pytest.mark.parametrize("count", [1, 2, None])
@@ -163,24 +143,6 @@ def test_each_class_is_covered_as_promised_and_hardly_more(coverage: float) -> N
         assert coverage - 3 * error <= np.mean(means) <= coverage + 1 / 50 + 3 * error
 
 
-@pytest.mark.parametrize("coverage", [0.5, 0.9])
-def test_no_deceiver_is_ruled_out_more_often_than_promised(coverage: float) -> None:
-    rng = np.random.default_rng(2)
-
-    def game(deceivers: int) -> tuple[Floats, Bools]:
-        who = rng.permutation(6) < deceivers
-        return 1 / (1 + np.exp(-rng.normal(2.0 * who - 1, 1.5))), who
-
-    held = []
-    for _ in range(400):
-        least = np.array([players[who].min() for players, who in (game(2) for _ in range(40))])
-        players, who = game(2)
-        suspects = suspected(limits(least, np.arange(40)), players, 2, coverage)
-        assert suspects.sum() >= 2
-        held.append(bool(suspects[who].all()))
-    assert np.mean(held) >= coverage - 3 * np.sqrt(coverage * (1 - coverage) / 400)
-
-
 @given(st.integers(0, 2**32 - 1), st.integers(1, 40), st.floats(0, 4))
 def test_sets_grow_with_the_coverage_and_are_never_empty(seed: int, games: int, tell: float) -> None:
     sets, score = LabelSets.of(*drawn(np.random.default_rng(seed), games, tell)), np.linspace(0, 1, 41)
@@ -192,16 +154,6 @@ def test_sets_grow_with_the_coverage_and_are_never_empty(seed: int, games: int, 
         before = allowed
 
 
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=30), st.lists(st.floats(0, 1), min_size=1, max_size=8))
-def test_suspects_grow_with_the_coverage_and_are_never_fewer_than_deceive(
-    least: list[float], odds: list[float]
-) -> None:
-    chosen, players = limits(np.array(least), np.arange(len(least))), np.array(odds)
-    grown = [suspected(chosen, players, None, coverage) for coverage in LEVELS]
-    assert grown[0].any()
-    assert all((more >= less).all() for less, more in pairwise(grown))
-
-
 @given(st.integers(0, 2**32 - 1), st.integers(0, 18))
 def test_what_few_games_cannot_promise_is_not_promised(seed: int, games: int) -> None:
     """At 0.95, 19 games are needed: with fewer, nothing is ruled out, however clear the scores."""
@@ -209,7 +161,6 @@ def test_what_few_games_cannot_promise_is_not_promised(seed: int, games: int) ->
     sets = LabelSets.of(y, score, game)
     assert set(sets.verdicts(np.linspace(0, 1, 11), 0.95)) == {"abstain"}
     assert sets.abstains_because(0.95) == "too few validation games to promise 95%"
-    assert suspected(limits(np.ones(games), np.arange(games)), np.array([0.9, 0.1, 0.0]), 1, 0.95).all()
 
 
 def test_limits_of_one_statement_a_game_are_those_of_split_conformal_prediction() -> None:

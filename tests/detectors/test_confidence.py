@@ -1,22 +1,21 @@
-"""A trained detector is calibrated, abstains where it must, names who cannot be ruled out, and is silent elsewhere."""
+"""A trained detector is calibrated, abstains where it must, and is silent elsewhere."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from liescope.common.errors import UnknownName, UsageError
+from liescope.common.errors import UnknownName
 from liescope.detectors import LoadedDetector, evaluate, load, train
 from liescope.detectors.commands import app
-from liescope.detectors.examples import labelled, make_examples, read_statements
+from liescope.detectors.examples import examples_of, labelled, make_examples, read_statements
 from liescope.detectors.exchangeable import UNLIKE
 from liescope.detectors.study.verdicts import PROMISED
-from liescope.detectors.view.transcript import read_deceivers, read_transcripts
+from liescope.detectors.view.transcript import GameMoment, read_transcripts
 from tests.detectors.conftest import Corpus, Rows, elsewhere
 
 CALM = "calm down and trust me, a random rush is wrong, Bob."
@@ -30,11 +29,11 @@ def model(large_model: Path) -> LoadedDetector:
 def test_every_score_that_leaves_a_model_is_calibrated(model: LoadedDetector, large: Path) -> None:
     """Its own scores of validation are those that it gives anew, and not the raw ones."""
     confidence = model.file.confidence
-    assert confidence.statements.temperature != 1
+    assert confidence.statements != 1
     statements = read_statements(large, ["validation"])
     raw = model.detector.predict_proba(make_examples(statements, 0))[:, 1]
     given = model.score(statements)["score"].to_numpy()
-    assert given == pytest.approx(confidence.statements(raw))
+    assert given == pytest.approx(confidence.of_scores(raw))
     saved = model.scores.filter(pl.col("fold") == -1)
     assert statements.join(saved, on="statement_id")["score"].to_numpy() == pytest.approx(given)
 
@@ -51,30 +50,17 @@ def test_the_verdicts_hold_each_class_as_often_as_promised(model: LoadedDetector
     assert 0 < abstained[0] < abstained[1] < 1
 
 
-def test_the_suspects_of_a_game_hold_who_deceives(model: LoadedDetector, large: Path) -> None:
-    games, truth = read_transcripts(large, ["test"]), read_deceivers(large, ["test"])
-    found = {key: model.predict_game(game, coverage=0.9).suspects for key, game in games.items()}
-    held = [truth[key] <= set(suspects or ()) for key, suspects in found.items()]
-    assert np.mean(held) >= 0.9 - 0.12  # about 60 games
-    assert min(len(suspects or ()) for suspects in found.values()) >= 1
-    fewer = [len(model.predict_game(game, coverage=0.5).suspects or ()) for game in games.values()]
-    assert sum(fewer) < sum(len(suspects or ()) for suspects in found.values())
-    game = next(iter(games.values()))
+def test_what_is_said_of_a_game_is_calibrated_and_adds_up(model: LoadedDetector, large: Path) -> None:
+    game = next(iter(read_transcripts(large, ["test"]).values()))
     followed = model.predict_game(game, 3)
-    assert followed.suspects is None  # nothing is promised before the end
     assert all(chance == followed.players[game.turns[at].player] for at, chance in followed.statements.items())
-    whole, raw = (one.predict_game(game).players for one in (model, model.detector))
-    assert sorted(whole, key=whole.__getitem__) == sorted(raw, key=raw.__getitem__)
-    assert sum(whole.values()) == pytest.approx(1, abs=1e-3)
-    assert whole != raw  # calibrated
-    assert [(one.suspects, one.unlike) for one in model.predict_games([*games.values()])] == [
-        (suspects, False) for suspects in found.values()
-    ]
-    with pytest.raises(UsageError, match="one game_id"):
-        model.predict_games([game, game])
+    whole, (raw,) = model.predict_game(game).players, model.detector.player_posteriors([GameMoment(game)])
+    assert set(whole) == set(game.alive())
+    assert sorted(whole, key=whole.__getitem__) == sorted(whole, key=raw.__getitem__)
+    assert any(whole[name] != raw[name] for name in whole)  # calibrated
 
 
-def test_games_with_other_words_get_no_verdict_and_no_suspects_and_one_sentence_says_so(
+def test_games_with_other_words_get_no_verdict_and_one_sentence_says_so(
     model: LoadedDetector, large: Path, make_corpus: Corpus, tmp_path: Path
 ) -> None:
     statements = read_statements(large, ["test"])
@@ -97,23 +83,19 @@ def test_games_with_other_words_get_no_verdict_and_no_suspects_and_one_sentence_
     given.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     done = CliRunner().invoke(app, ["score", str(model.folder), "--in", str(given), "--json"])
     assert json.loads(done.stdout)["notes"] == [sentence]
-    assert {(one.suspects, one.unlike) for one in model.predict_games([*read_transcripts(odd).values()])} == {
-        (None, True)
-    }
     result = evaluate(model, odd)
     assert f"{model.name}: {sentence}" in result.notes
     assert not [row for row in result.rows if PROMISED in row.where]
     assert [row for row in result.rows if row.metric == "top1"]
 
 
-def test_other_targets_have_verdicts_and_no_suspects(corpus: Path, tmp_path: Path) -> None:
+def test_other_targets_have_verdicts_and_judge_no_players(corpus: Path, tmp_path: Path) -> None:
     model = load(train("tfidf", corpus, out=tmp_path / "m", target="claim", folds=2).model)
-    assert model.file.confidence.suspects is None
     assert model.score([CALM])["verdict"].null_count() == 0
     game = next(iter(read_transcripts(corpus, ["test"]).values()))
     whole = model.predict_game(game)
-    assert (whole.players, whole.suspects) == ({}, None)
-    assert set(whole.statements) == set(model.detector.predict_game(game, target="claim").statements)
+    assert whole.players == {}
+    assert set(whole.statements) == set(examples_of(GameMoment(game), 0, "claim"))
 
 
 def test_without_calibration_scores_are_the_detectors_own(corpus: Path, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""An evaluation of verdicts and suspects: what was promised, what was kept, and who answers only where it is sure."""
+"""An evaluation of verdicts: what was promised, what was kept, and who answers only where it is sure."""
 
 from __future__ import annotations
 
@@ -81,12 +81,6 @@ def test_a_detector_that_answers_where_it_is_sure_is_right_more_often(evaluation
     chance = found["test:players:answered=100%", "top1"].prevalence
     assert chance == pytest.approx(1 / 4)
     assert chance < top1[0] < top1[1]
-    suspects = [value(found, f"test:players:promised={promised}%", "suspects") for promised in (80, 90, 95)]
-    assert suspects == sorted(suspects)
-    assert suspects[0] >= 1
-    for promised in (80, 90, 95):
-        row = found[f"test:players:promised={promised}%", "players_covered"]
-        assert row.hi >= promised / 100
 
 
 def test_games_count_alike_however_much_is_said() -> None:
