@@ -32,7 +32,7 @@ def fingerprint(source: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A game and its position. line: in its source, from 1; in a database, the game's place."""
+    """A game and its position. line: in its source, from 1."""
 
     line: int
     game: GameRecord

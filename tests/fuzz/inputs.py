@@ -7,7 +7,6 @@ INPUTS = {
     "corpora": 120,
     "models": 150,
     "logs": 500,
-    "databases": 100,
     "packed logs": 60,
     "quack": 150,
     "avalon": 150,

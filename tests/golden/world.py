@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import shutil
-import sqlite3
 from collections.abc import Mapping, Sequence
-from contextlib import closing
 from pathlib import Path
 
 from tests.golden.driving import command, refused
@@ -45,8 +43,6 @@ RUNS: Mapping[str, Sequence[str]] = {
     "wolves-judged": ("label", "runs/wolves", "--judge", "scripted:novice", "--roles", "--lessons", "--share", "0.1"),
     "rows": ("import", "jsonl", "inputs/rows.jsonl", "--game", "parlour", "--licence", "mit", "--allow-rejected"),
     "log": ("import", "mini-mafia", "inputs/log.jsonl", "--batches", "inputs/batches.jsonl"),
-    "people": ("import", "mini-mafia", "inputs/people.db"),
-    "benchmark": ("import", "mini-mafia", "inputs/benchmark.db"),
     "avalon": ("import", "avalon-nlu", "inputs/avalon.jsonl"),
     "diplomacy": ("import", "diplomacy", "inputs/validation.jsonl"),
     "quack": ("import", "quack", "inputs/quack"),
@@ -73,9 +69,6 @@ class World:
         self.folder = folder
         self.said: dict[str, str] = {}
         shutil.copytree(INPUTS, folder / "inputs")
-        for script in INPUTS.glob("*.sql"):
-            with closing(sqlite3.connect(folder / "inputs" / f"{script.stem}.db")) as base:
-                base.executescript(script.read_text(encoding="utf-8"))
 
     def run(self, name: str) -> Path:
         """The folder of that run, as `runs/NAME`. What its command said with --json is in `said`."""

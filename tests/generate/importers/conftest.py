@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from liescope.games.record import GameRecord
-from tests.generate.importers.written import MODELS, as_log, write_people
+from tests.generate.importers.written import MODELS, as_log
 
 
 @pytest.fixture
@@ -24,16 +24,6 @@ def write_log(tmp_path: Path) -> Callable[..., Path]:
             "".join((text if isinstance(text, str) else json.dumps(text)) + "\n" for text in texts), encoding="utf-8"
         )
         return path
-
-    return write
-
-
-@pytest.fixture
-def write_database(tmp_path: Path) -> Callable[..., Path]:
-    """Write rows as the authors' SQLite database."""
-
-    def write(rows: Iterable[tuple[list[Any], list[list[Any]]]], name: str = "people.db") -> Path:
-        return write_people(tmp_path / name, rows)
 
     return write
 
