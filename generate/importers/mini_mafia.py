@@ -157,7 +157,8 @@ class _Wording:
             return _Sentence(_Kind.VOTES, votes=tuple(votes))
         for kind, form in self._forms:
             if found := form.fullmatch(line):
-                return _Sentence(kind, **{key: value or "" for key, value in found.groupdict().items()})
+                facts = found.groupdict(default="")
+                return _Sentence(kind, facts.get("name", ""), facts.get("role", ""))
         return None
 
 
