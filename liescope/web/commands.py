@@ -18,7 +18,7 @@ app = typer.Typer()
 @with_settings(ViewSettings)
 def view(
     *,
-    path: Annotated[str, typer.Argument(help="A run, a corpus, USER/NAME on the Hub, or a report of `evaluate`.")],
+    path: Annotated[str, typer.Argument(help="A run, a corpus, or USER/NAME on the Hub.")],
     games: Annotated[
         list[str] | None, typer.Argument(help="Only these games: an id, its beginning, or a number.")
     ] = None,
@@ -27,7 +27,7 @@ def view(
 ) -> None:
     """Look at games in a browser.
 
-    Those of a run, a corpus or a report of detectors are written to one HTML file, which needs no server and no net.
+    Those of a run or a corpus are written to one HTML file, which needs no server and no net.
 
     Example: liescope view runs/first
     """

@@ -1,90 +1,15 @@
-"""What happened in a game as its pages tell it: every public event in words, or the game is refused.
+"""What happened in a game as its pages tell it: every event in words.
 
-A game says things in words of its own by logging acts (`EventKind.ACT`), whose text every page shows. All other kinds
-of events, with what they hold, are told in the words of pages.
+A game says things in words of its own by logging acts (`EventKind.ACT`), whose text every page shows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from liescope.common.errors import UndeclaredGame
 from liescope.games.core import Event, EventKind
-from liescope.games.game_registry import GAMES
-from liescope.games.record import GameRecord, Source
+from liescope.games.record import GameRecord
 from liescope.generate.runs.game_text import event_words
-
-_MEASURED = frozenset(
-    {
-        EventKind.BID,
-        EventKind.SELF_REPORT,
-        EventKind.RATING,
-        EventKind.LESSONS,
-        EventKind.REFLECTION,
-        EventKind.LESSON,
-        EventKind.ROLES_NAMED,
-        EventKind.CLAIMS_FOUND,
-        EventKind.BELIEFS,
-        EventKind.LESSON_TAGS,
-    }
-)
-"""No part of the talk, but of its measurement, its order and its lessons. Never public."""
-_NOTED = frozenset(
-    {"drawn", "tied", "cut", "notes", "claims", "private", "gold", "judge"}
-)  # beside an event of any kind
-_TOLD: Mapping[EventKind, frozenset[str]] = {
-    EventKind.SETUP: frozenset({"names", "composition"}),
-    EventKind.ROLE: frozenset({"role"}),
-    EventKind.PARTNERS: frozenset({"names", "seen"}),
-    EventKind.KILL: frozenset({"proposals"}),
-    EventKind.INVESTIGATION: frozenset({"role"}),
-    EventKind.DEATH: frozenset({"role"}),
-    EventKind.SUSPICION: frozenset({"suspicion"}),
-    EventKind.EXILE: frozenset({"votes", "needed"}),
-    EventKind.NO_EXILE: frozenset({"needed"}),
-    EventKind.END: frozenset({"winner"}),
-}
-"""What the words for an event tell of its data."""
-
-
-def check_told(record: GameRecord) -> None:
-    """Check that pages can tell everything public in a game. Raises UndeclaredGame for a public event, or a field of
-    one, that they would leave out. Fields of imported events are up to their source.
-    """
-    imported = any(seat.source is Source.IMPORTED for seat in record.seats)
-    public = (event for event in record.events if event.audience is None)
-    _check(record.game, public, None if imported else _options(record.game))
-
-
-def check_told_to_players(game: str, events: Iterable[Event]) -> None:
-    """As `check_told`, for the private events of a game, too: players see nothing but their page."""
-    _check(game, events, _options(game))
-
-
-def _options(game: str) -> frozenset[str] | None:
-    """The options of a game, which its rules tell everybody; None for a game that cannot be played."""
-    return frozenset(type(GAMES[game].spec).model_fields) if game in GAMES else None
-
-
-def _check(game: str, events: Iterable[Event], options: frozenset[str] | None) -> None:
-    for event in events:
-        if lacking := _untold(event, options):
-            how = "log what happens as an act (EventKind.ACT): every page shows its text"
-            raise UndeclaredGame(game, f"words on pages for {lacking}", how=how)
-
-
-def _untold(event: Event, options: frozenset[str] | None) -> str:
-    """What no page has words for in an event. options: of the game; None accepts any fields."""
-    kind = event.kind.value
-    if event.kind is EventKind.ACT:
-        return "" if event.text.strip() else f"an {kind} without a text"
-    if event.kind in _MEASURED:
-        return "" if event.audience is not None else f"a public {kind}"
-    if options is None or event.kind is EventKind.DAY:
-        return ""
-    missing = {*event.data} - _TOLD.get(event.kind, frozenset()) - _NOTED - options
-    return f"{', '.join(sorted(missing))} of {kind}" if missing else ""
-
 
 _UNSHOWN = frozenset({EventKind.SETUP, EventKind.NIGHT, EventKind.DAY})  # shown as headings
 _UNSHOWN |= {EventKind.SELF_REPORT, EventKind.RATING, EventKind.CLAIMS_FOUND}

@@ -18,9 +18,7 @@ class ViewSettings(OptionsModel):
     permission: Annotated[str, Option(metavar="WHO")] = Field(
         default="", description="Who permits it, if words for --out may not be passed on otherwise."
     )
-    scores: Path | None = Field(
-        default=None, description="A report of `evaluate`, or a file of `score`, to lay over the games."
-    )
+    scores: Path | None = Field(default=None, description="A report of `evaluate` whose scores to lay over the games.")
     detectors: Annotated[Several, Option(flag="--detector", metavar="NAME")] = Field(
         default=(), description="A detector of it to show; may be repeated."
     )

@@ -1,17 +1,13 @@
-"""Each page tells every public event, in a game's own words where it has some, or refuses the game with one line."""
+"""Each page tells what a game says in words of its own."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import liescope
-from liescope.common.errors import UndeclaredGame
-from liescope.games.core import Event, EventKind, Game, Phase
+from liescope.games.core import EventKind
 from liescope.games.game_registry import GAMES
 from liescope.games.playable import PlayableGame
 from liescope.web.play.game_setup import make_setup
@@ -31,17 +27,6 @@ def two_truths(monkeypatch: pytest.MonkeyPatch) -> PlayableGame:
     game: PlayableGame = GAME
     monkeypatch.setitem(GAMES, game.name, game)
     return game
-
-
-def changed(game: PlayableGame, monkeypatch: pytest.MonkeyPatch, log: Callable[..., dict[str, Any]]) -> str:
-    """The name of a game that logs public events otherwise. log: from the facts of an event to those of its own."""
-
-    def logs(self: Game, kind: EventKind, phase: Phase, round: int = 0, **facts: Any) -> Event:
-        return Game.log(self, kind, phase, round, **(facts if facts.get("audience") else log(kind, facts)))
-
-    make: Any = type("Changed", (game.make,), {"name": "changed", "log": logs})
-    monkeypatch.setitem(GAMES, "changed", replace(game, name="changed", make=make))
-    return "changed"
 
 
 def played(game: str, folder: Path) -> Path:
@@ -65,30 +50,3 @@ def test_every_page_tells_what_a_game_says_in_words_of_its_own(two_truths: Playa
     seen = [event for event in game.record.events if event.seen_by("Bob")]
     assert said <= {line.words for line in lines(seen, "Bob")}
     assert make_setup(two_truths.name, 1).people
-
-
-def mute(kind: EventKind, facts: dict[str, Any]) -> dict[str, Any]:
-    return {**facts, "text": ""} if kind is EventKind.ACT else facts
-
-
-def talkative(kind: EventKind, facts: dict[str, Any]) -> dict[str, Any]:
-    return {**facts, "data": {**facts["data"], "weather": "rain"}} if kind is EventKind.END else facts
-
-
-@pytest.mark.parametrize(
-    ("log", "lacking"), [(mute, "an act without a text"), (talkative, "weather of end")], ids=["event", "fact"]
-)
-def test_a_game_with_something_that_no_page_has_words_for_is_refused(
-    log: Callable[..., dict[str, Any]],
-    lacking: str,
-    two_truths: PlayableGame,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-) -> None:
-    name = changed(two_truths, monkeypatch, log)
-    refused = rf"^the game 'changed' has no words on pages for {lacking}; log what happens as an act \(EventKind\.ACT\)"
-    with pytest.raises(UndeclaredGame, match=refused):
-        make_setup(name, 1)
-    game = looked_at(played(name, tmp_path))
-    with pytest.raises(UndeclaredGame, match=refused):
-        shown(game)

@@ -36,7 +36,6 @@ from liescope.generate.runs.run_plan import Plan, Served
 from liescope.generate.runs.runner import open_players
 from liescope.generate.runs.withdraw import withdraw
 from liescope.web import templates
-from liescope.web.play.seat_lines import check_words
 
 LONGEST = 8000  # characters of a host's text
 
@@ -133,7 +132,6 @@ def make_setup(
     spec = find_game(game).resolve(options or {})
     names = list(spec.seats())
     rules_of(game)  # a game that has none cannot be explained to people
-    check_words(game, spec)
     if not 1 <= people <= len(names):
         raise UsageError(f"{game} has {len(names)} seats in this game; {people} people do not fit")
     others = list(players) or [FILLER]

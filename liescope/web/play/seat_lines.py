@@ -12,13 +12,10 @@ from dataclasses import dataclass
 
 from liescope.common.errors import UsageError
 from liescope.games.core import ASSESSMENTS, Ask, AskKind, Assessment, Event, EventKind, Phase, Reply
-from liescope.games.game_options import GameSpec
-from liescope.games.game_registry import find_game
 from liescope.games.narration import counted, listing
-from liescope.games.session import Session
 from liescope.games.taxonomy import DeceptionType
 from liescope.generate.players.parsing.choice import storable
-from liescope.web.event_words import check_told_to_players, shares
+from liescope.web.event_words import shares
 
 HEAD, SAID, FACT, SECRET = "head", "said", "fact", "secret"
 _PHASES = {
@@ -27,7 +24,6 @@ _PHASES = {
     Phase.DEFENCE: "defence",
     Phase.REVOTE: "final vote",
 }
-_TRIALS = 4  # games played without players to see which events occur
 _DECIDED = {EventKind.ARREST, EventKind.EXILE, EventKind.NO_EXILE}
 
 
@@ -40,18 +36,6 @@ class SeatLine:
     kind: str
     words: str
     who: str = ""
-
-
-def check_words(game: str, spec: GameSpec) -> None:
-    """Check, before people sit down, that the lines can tell everything in a game, by playing some in which nobody
-    answers and the rules choose. Raises UndeclaredGame for an event, or a field of one, that they would leave out.
-    """
-    make = find_game(game).make
-    for seed in range(_TRIALS):
-        session = Session(make(spec, seed, "words"))
-        while session.asks:
-            session.send(tuple(Reply(text="…") for _ in session.asks))
-        check_told_to_players(game, session.game.events)
 
 
 def lines(view: Sequence[Event], seat: str, after: int = 0) -> Iterator[SeatLine]:

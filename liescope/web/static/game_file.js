@@ -41,8 +41,7 @@
   function look(game, eyes, labels) {
     const hidden = (one) => eyes !== null && !(eyes >= 0 && one.dataset.saw.split(" ").includes(String(eyes)));
     for (const one of game.querySelectorAll("[data-saw]")) one.toggleAttribute("hidden", hidden(one));
-    for (const svg of game.querySelectorAll(".ballot svg")) svg.toggleAttribute("hidden", Boolean(svg.querySelector("[hidden]")));
-    for (const part of game.querySelectorAll(".phase, details.ratings, .suspicion")) {
+    for (const part of game.querySelectorAll(".phase, details.ratings")) {
       const inside = [...part.querySelectorAll(".step, tbody tr, figure")];
       part.hidden = inside.length > 0 && inside.every((one) => one.hidden);
     }

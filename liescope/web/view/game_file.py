@@ -35,7 +35,7 @@ from liescope.generate.runs.run_progress import count
 from liescope.labeling.conditions import origin_of
 from liescope.web import STATIC, templates
 from liescope.web.view.game_page import shown
-from liescope.web.view.sources import Games, ScoreTable, ViewedGame, games_of_report, is_report, open_games, read_scores
+from liescope.web.view.sources import Games, ScoreTable, ViewedGame, open_games, read_scores
 from liescope.web.web_settings import ViewSettings
 
 MOST = 1000  # games in one file
@@ -74,8 +74,8 @@ def view(
     out: str | os.PathLike[str] | None = None,
     **settings: Any,
 ) -> GameFile:
-    """Write the games of a run, a corpus or a report of `evaluate` to one HTML file and open it in the browser, where
-    there is a display. With `out`, only write it, there.
+    """Write the games of a run or a corpus to one HTML file and open it in the browser, where there is a display. With
+    `out`, only write it, there.
 
     The file holds everybody's roles, models, words and labels; without `out` also prompts and replies, if the source
     has them. With `out`, words that may not be passed on need `permission`. By default, the scores of all detectors but
@@ -84,7 +84,7 @@ def view(
     Parameters
     ----------
     path : str or path
-        A run's folder, a corpus folder, a corpus on the Hub ("USER/NAME") or a report.
+        A run's folder, a corpus folder or a corpus on the Hub ("USER/NAME").
     *games : str
         An id, the beginning of one or a number; by default all games that ended, up to 1,000.
     out : str or path, optional
@@ -102,7 +102,10 @@ def view(
     >>> liescope.view("runs/first", "0", "1", out="two-games.html").bytes
     """
     own = ViewSettings.of(settings)
-    scores, source = _opened(Path(path), own)
+    if own.detectors and own.scores is None:
+        raise UsageError("--detector chooses among scores; give them with --scores REPORT")
+    source = open_games(str(path))
+    scores = None if own.scores is None else read_scores(own.scores, own.detectors)
     wanted = [source.find(game) for game in games] or source.ids[:MOST]
     if not 0 < len(wanted) <= MOST:
         raise UsageError(f"a file holds 1 to {MOST:,} games, not {len(wanted):,}; name those that you want")
@@ -139,19 +142,6 @@ def view(
     if out is None and (sys.platform in ("darwin", "win32") or {"DISPLAY", "WAYLAND_DISPLAY"} & os.environ.keys()):
         webbrowser.open(file.resolve().as_uri())
     return GameFile(file, len(entries), unit, file.stat().st_size, tuple(told))
-
-
-def _opened(path: Path, own: ViewSettings) -> tuple[ScoreTable | None, Games]:
-    """The scores that are laid over games, if any, and the games."""
-    if is_report(path):
-        if own.scores is not None:
-            raise UsageError(f"{path} is a report with scores of its own; leave --scores out, or name its corpus")
-        scores = read_scores(path, own.detectors)
-        return scores, open_games(games_of_report(path, scores.corpus))
-    if own.detectors and own.scores is None:
-        raise UsageError("--detector chooses among scores; give them with --scores REPORT")
-    source = open_games(str(path))
-    return None if own.scores is None else read_scores(Path(own.scores), own.detectors), source
 
 
 def _check_ours(path: Path) -> None:

@@ -24,8 +24,7 @@ from liescope.labeling.acts import FATES
 from liescope.labeling.conditions import settings_of
 from liescope.labeling.label import CONTEXT, NO_ROLE, NOT_ASKED, NOT_IN_SOURCE, NOT_STATED, TIE
 from liescope.labeling.ledger import statement_id
-from liescope.web.event_words import check_told, known_at_the_start, who_saw, words_of
-from liescope.web.view.drawing import arrows, panels
+from liescope.web.event_words import known_at_the_start, who_saw, words_of
 from liescope.web.view.sources import ScoreTable, ShownDetector, ViewedGame, calls_of
 
 Shown = dict[str, Any]
@@ -41,12 +40,8 @@ _SECRET = frozenset(
 
 
 def shown(game: ViewedGame, scores: ScoreTable | None = None) -> Shown:
-    """A game as it is shown, with everything that is known of it.
-
-    Raises UndeclaredGame for a game with a public event that the page has no words for.
-    """
+    """A game as it is shown, with everything that is known of it."""
     record = game.record
-    check_told(record)
     page = _Page(game, scores)
     played = page.unit == GAME
     return {
@@ -65,8 +60,6 @@ def shown(game: ViewedGame, scores: ScoreTable | None = None) -> Shown:
         "sections": page.sections(),
         "long": len(page.spoken) > LONG,
         "statements": len(page.spoken),
-        "suspicion": page.suspicion() if played else [],
-        "strips": page.strips(),
         "fallbacks": sum(bool(event.fallback) for event in record.events),
         "calls": len(game.calls),
     }
@@ -263,21 +256,17 @@ class _Page:
         return {"observer": observer, "own": own, "call": call, "saw": saw, **dict(zip(_SAID, said, strict=True))}
 
     def _choices(self, kind: str, events: Sequence[Event]) -> Shown:
-        """The bids for one turn, or the votes of one ballot, which are shown as arrows, too."""
+        """The bids for one turn, or the votes of one ballot."""
         entries = [self._deed(event) | {"target": event.target or "", "bid": event.data.get("bid")} for event in events]
         saw = [entry["saw"] for entry in entries]
         index = events[0].index if kind == "bids" else events[-1].index
-        found = {
+        return {
             "kind": kind,
             "index": index,
             "anchor": f"b{index}",
             "entries": entries,
             "saw": None if None in saw else sorted({place for seen in saw for place in seen}),
         }
-        if kind == "ballot":
-            votes = [(entry["actor"], entry["target"], bool(entry["flags"])) for entry in entries]
-            found["nodes"], found["arrows"] = arrows(votes, tuple(self.places))
-        return found
 
     def _flags(self, event: Event) -> Iterator[str]:
         """What the rules did without a player's choice."""
@@ -291,22 +280,6 @@ class _Page:
             yield f"cut from {event.data['cut']} characters"
         if event.data.get("notes"):
             yield f"read with: {', '.join(event.data['notes'])}"
-
-    def suspicion(self) -> list[Shown]:
-        rows = (rating for ratings in self.ratings.values() for rating in ratings)
-        return panels(rows, {key: place for place, key in enumerate(self.spoken)}, self.places)
-
-    def strips(self) -> list[Shown]:
-        """Each detector's scores along the transcript, with the ends of its scale and its threshold."""
-        found = []
-        for one in self.detectors:
-            given = {key: self.scores[key][one.name] for key in self.spoken if one.name in self.scores.get(key, {})}
-            if given:
-                ends = (0.0, 1.0, one.threshold, *given.values())
-                scale = {"lowest": min(ends), "highest": max(ends), "cut": one.threshold}
-                bars = [(self.spoken[key], score) for key, score in given.items()]
-                found.append({"detector": one.name, "bars": bars, **scale})
-        return found
 
 
 def _of(events: tuple[Event, ...], kind: EventKind) -> list[Event]:

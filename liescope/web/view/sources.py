@@ -1,12 +1,12 @@
 """What is looked at: the games of a run, a corpus or an import, each with its labels and calls; and what detectors say
-of their statements, read from a report of `evaluate` or a file of scores.
+of their statements, read from a report of `evaluate`.
 """
 
 from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from liescope.detectors.study.scores import CONTROL, SCORES
 from liescope.games.core import AskKind, Event, EventKind
 from liescope.games.record import GameRecord
 from liescope.generate.corpus.open import RECORD_TABLES, holds_corpus, records
-from liescope.generate.corpus.read import collected, corpus_folder, is_corpus, read, read_facts
+from liescope.generate.corpus.read import collected, corpus_folder, read, read_facts
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.journal_reader import find_game_id, number_in
 from liescope.generate.runs.moment import Shown, steps
@@ -94,13 +94,10 @@ def open_games(path: str) -> Games:
             terms = {name: (own,) for name, own in plan_terms(journal.plan).items()}
             return Games(journal.name, folder, journal.game_ids(), False, terms)
     if not folder.exists():
-        raise UsageError(f"{plain(path)} does not exist; give a run (runs/NAME), a corpus or a report of `evaluate`")
+        raise UsageError(f"{plain(path)} does not exist; give a run (runs/NAME) or a corpus")
     if runs := sorted(plan.parent.name for plan in folder.glob(f"*/{PLAN_FILE}")):
         raise UsageError(f"{plain(path)} is a folder of runs; give one of them: {plain(', '.join(runs[:5]))}")
-    raise BadData(
-        f"{plain(path)} holds no run, no corpus and no report of `evaluate`; make one with: liescope play, import, "
-        "build or evaluate"
-    )
+    raise BadData(f"{plain(path)} holds neither a run nor a corpus; make one with: liescope play, import or build")
 
 
 def _by_number(game_id: str) -> tuple[str, int, str]:
@@ -205,9 +202,6 @@ def _brought(record: GameRecord) -> Sequence[Event]:
 REPORT, TABLE = "report.json", "scores.parquet"
 _HALF = 0.5
 
-Scores = Mapping[str, Mapping[str, float]]
-"""What detectors say, as probabilities of deception: statement_id to detector to score."""
-
 
 @dataclass(frozen=True, slots=True)
 class ShownDetector:
@@ -222,69 +216,44 @@ class ShownDetector:
 
 @dataclass(frozen=True, slots=True)
 class ScoreTable:
-    """The scores of some detectors. corpus: the name of the corpus that they were computed on, "" if not known."""
+    """What some detectors say, as probabilities of deception. scores: statement_id to detector to score."""
 
-    corpus: str
     detectors: tuple[ShownDetector, ...]
-    scores: Scores
+    scores: Mapping[str, Mapping[str, float]]
 
 
-def read_scores(path: Path, detectors: Sequence[str] = ()) -> ScoreTable:
-    """The scores of a report's folder, or of a file that `liescope score --out` wrote.
+def read_scores(folder: Path, detectors: Sequence[str] = ()) -> ScoreTable:
+    """The scores of a report of `evaluate`.
 
-    detectors: those to show, by default all but the controls. Raises BadData if there are no scores or they are
-    damaged, UnknownName for a detector that has none.
+    detectors: those to show, by default all but the controls. Raises BadData for any other or a damaged folder,
+    UnknownName for a detector that has no scores there.
     """
-    known = _of_report(path) if path.is_dir() else _of_file(path)
-    names = {detector.name for detector in known.detectors}
-    for name in detectors:
-        if name not in names:
-            raise UnknownName(f"detector in {path}:", name, names)
-    wanted = set(detectors) or {name for name in names if not name.startswith(CONTROL)} or names
-    return replace(known, detectors=tuple(detector for detector in known.detectors if detector.name in wanted))
-
-
-def is_report(folder: Path) -> bool:
-    """Whether a folder is a report of `evaluate`."""
-    return (folder / REPORT).is_file() and (folder / TABLE).is_file()
-
-
-def games_of_report(report: Path, name: str) -> str:
-    """The run or corpus that a report names, looked for beside it and in this folder's `corpus` and `runs`.
-
-    Raises UsageError if it is not there.
-    """
-    last, near = Path(name).name, report.resolve().parent
-    for base in (Path(), near, near.parent):
-        for folder in (base / last, base / "corpus" / last, base / "runs" / last):
-            if last and ((folder / PLAN_FILE).is_file() or is_corpus(folder)):
-                return str(folder)
-    raise UsageError(
-        f"{report} is about {plain(name)!r}, which is not in corpus/ or runs/; say where it is: "
-        f"liescope view CORPUS --scores {report}"
-    )
-
-
-def _of_report(folder: Path) -> ScoreTable:
-    file = folder / REPORT
+    broken = (BadData, OSError, ValueError, RecursionError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
     try:
-        report = json.loads(read_text(file))
-    except (BadData, OSError, ValueError, RecursionError) as error:
-        raise BadData(f"{folder} is no report of `liescope evaluate`: {REPORT} cannot be read") from error
-    if not isinstance(report, dict) or "models" not in report or not (folder / TABLE).is_file():
-        raise BadData(f"{folder} is no report of `liescope evaluate`: it lacks its models or {TABLE}")
-    table = _read(folder / TABLE)
-    if table.schema != pl.Schema(SCORES):
-        raise BadData(f"{folder / TABLE} has other columns than `evaluate` writes; evaluate again")
+        report = json.loads(read_text(folder / REPORT))
+        table = pl.read_parquet((folder / TABLE).read_bytes() if (folder / TABLE).is_file() else b"")
+    except broken as error:
+        why = str(error).splitlines()[0][:100]
+        raise BadData(f"{folder} is no report of `liescope evaluate`, or damaged ({why}); evaluate again") from error
+    if not isinstance(report, dict) or table.schema != pl.Schema(SCORES):
+        raise BadData(f"{folder} is no report of `liescope evaluate` of this version; evaluate again")
     cuts = _thresholds(report)
     pairs = table.select("scorer", "target").unique(maintain_order=True).rows()
     several = {name for name, _ in pairs if sum(name == other for other, _ in pairs) > 1}
-    shown = {(name, target): f"{name} ({target})" if name in several else name for name, target in pairs}
-    detectors = tuple(ShownDetector(shown[pair], pair[1], cuts.get(pair, _HALF)) for pair in pairs)
-    named = pl.when(pl.col("scorer").is_in(several))
-    both = pl.format("{} ({})", "scorer", "target")
-    table = table.select("statement_id", named.then(both).otherwise(pl.col("scorer")).alias("scorer"), "score")
-    return ScoreTable(str(report.get("corpus", "")), detectors, _by_statement(table))
+    names = {(name, target): f"{name} ({target})" if name in several else name for name, target in pairs}
+    for name in detectors:
+        if name not in names.values():
+            raise UnknownName(f"detector in {folder}:", name, names.values())
+    usual = [name for name in names.values() if not name.startswith(CONTROL)] or [*names.values()]
+    shown = tuple(
+        ShownDetector(name, pair[1], cuts.get(pair, _HALF))
+        for pair, name in names.items()
+        if name in (detectors or usual)
+    )
+    scores: dict[str, dict[str, float]] = {}
+    for statement, scorer, target, score in table.select("statement_id", "scorer", "target", "score").iter_rows():
+        scores.setdefault(statement, {})[names[scorer, target]] = score
+    return ScoreTable(shown, scores)
 
 
 def _thresholds(report: Mapping[str, Any]) -> dict[tuple[str, str], float]:
@@ -295,41 +264,3 @@ def _thresholds(report: Mapping[str, Any]) -> dict[tuple[str, str], float]:
         if isinstance(cut, int | float):
             found[str(chosen.get("scorer")), str(chosen.get("target"))] = float(cut)
     return found
-
-
-def _of_file(path: Path) -> ScoreTable:
-    if not path.is_file():
-        raise UsageError(f"{path} is neither a report's folder nor a file of scores; check the path of --scores")
-    if path.suffix not in _READERS:
-        raise UsageError(f"{path} has none of the endings {', '.join(_READERS)}; make it with: liescope score --out")
-    table = _read(path)
-    if not {"statement_id", "score"} <= set(table.columns):
-        raise BadData(f"{path} lacks the columns statement_id and score; score rows that have a statement_id")
-    try:
-        table = table.select(
-            pl.col("statement_id").cast(pl.String), scorer=pl.lit(path.stem), score=pl.col("score").cast(pl.Float64)
-        ).drop_nulls()
-    except pl.exceptions.PolarsError as error:
-        raise BadData(f"{path} holds scores that are no numbers") from error
-    return ScoreTable("", (ShownDetector(path.stem, "role", _HALF),), _by_statement(table))
-
-
-_READERS: Mapping[str, Callable[[Path], pl.DataFrame]] = {
-    ".parquet": pl.read_parquet,
-    ".jsonl": pl.read_ndjson,
-    ".csv": pl.read_csv,
-}
-
-
-def _by_statement(table: pl.DataFrame) -> Scores:
-    found: dict[str, dict[str, float]] = {}
-    for statement, detector, score in table.select("statement_id", "scorer", "score").iter_rows():
-        found.setdefault(statement, {})[detector] = score
-    return found
-
-
-def _read(path: Path) -> pl.DataFrame:
-    try:
-        return _READERS[path.suffix](path)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        raise BadData(f"{path} is damaged ({str(error).splitlines()[0][:100]}); make it again") from error

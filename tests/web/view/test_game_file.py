@@ -238,7 +238,7 @@ def test_the_command_writes_the_named_games_and_says_what_it_wrote(
     text = out.read_text(encoding="utf-8")
     assert [game_id in text for game_id in mini_mafia.games.ids] == [True, False, True]
     for words, why in (
-        ([str(tmp_path)], "no run, no corpus and no report"),
+        ([str(tmp_path)], "neither a run nor a corpus"),
         ([str(mini_mafia.run), "no-such-game"], "unknown game"),
         ([str(mini_mafia.run), "--detector", "tfidf"], "give them with --scores"),
     ):

@@ -22,7 +22,7 @@ from liescope.generate.runs.journal import Journal
 from liescope.labeling.acts import FATES
 from liescope.labeling.label import label_game
 from liescope.web.view.game_page import shown
-from liescope.web.view.sources import ViewedGame, games_of_report, open_games, read_scores
+from liescope.web.view.sources import ViewedGame, open_games, read_scores
 from tests.web.view.conftest import CHAT, Played, viewed
 
 Shown = dict[str, Any]
@@ -79,7 +79,6 @@ def test_each_event_leads_to_the_call_that_brought_it_with_its_prompt(game: View
         assert all(rating["call"].step > one["call"].step for rating in one["ratings"])
     for one in moments(page, "ballot"):
         assert all(vote["call"] and vote["call"].seat == vote["actor"] for vote in one["entries"])
-        assert len(one["arrows"]) == len(one["entries"])
 
 
 def test_labels_that_nobody_could_have_are_not_shown_and_others_say_why_they_are_missing(tmp_path: Path) -> None:
@@ -105,7 +104,6 @@ def test_a_conversation_is_told_in_its_own_words(tmp_path: Path) -> None:
     assert (page["unit"], page["title"], page["status"]) == ("conversation", "Conversation", "")
     assert page["stated"] == "Labelled deceptive by the source"
     assert page["facts"] == [("Task", "sales"), ("Model", "m-70b")]
-    assert page["suspicion"] == []
     turns = moments(page, "said")
     assert [[(name, said) for name, said, *_ in one["labels"]] for one in turns] == [
         [],
@@ -197,7 +195,7 @@ def test_a_path_is_opened_as_what_it_holds(mini_mafia: Played, tmp_path: Path) -
     for path, why in ((tmp_path / "nothing", "does not exist"), (mini_mafia.run.parent, "is a folder of runs")):
         with pytest.raises(UsageError, match=why):
             open_games(str(path))
-    with pytest.raises(BadData, match="no run, no corpus and no report"):
+    with pytest.raises(BadData, match="neither a run nor a corpus"):
         open_games(str(tmp_path))
     for source in (mini_mafia.games, open_games(str(mini_mafia.corpus))):
         first = source.ids[1]
@@ -206,7 +204,7 @@ def test_a_path_is_opened_as_what_it_holds(mini_mafia: Played, tmp_path: Path) -
             source.find("no-such-game")
 
 
-def report_of(folder: Path, corpus: str, scores: dict[str, float]) -> Path:
+def report_of(folder: Path, scores: dict[str, float]) -> Path:
     """A report of one detector and one control."""
     folder.mkdir(parents=True)
     names = ("tfidf", "control:length")
@@ -217,17 +215,16 @@ def report_of(folder: Path, corpus: str, scores: dict[str, float]) -> Path:
     )
     table.write_parquet(folder / "scores.parquet")
     thresholds = [{"scorer": "tfidf", "target": "role", "5pct": 0.9, "macro_f1": 0.3}]
-    (folder / "report.json").write_text(json.dumps({"corpus": corpus, "models": {}, "thresholds": thresholds}))
+    (folder / "report.json").write_text(json.dumps({"models": {}, "thresholds": thresholds}))
     return folder
 
 
-def test_a_report_is_shown_with_the_corpus_that_it_names_and_its_mistakes(mini_mafia: Played, tmp_path: Path) -> None:
+def test_the_scores_of_a_report_are_laid_over_games_with_its_mistakes(mini_mafia: Played, tmp_path: Path) -> None:
     game = viewed(mini_mafia.games)[0]
     rows = game.labels.statements
     scores = {row.statement_id: place / 10 for place, row in enumerate(rows)}
-    report = report_of(mini_mafia.corpus.parents[1] / "reports" / tmp_path.name, "mini-mafia", scores)
+    report = report_of(tmp_path / "report", scores)
     table = read_scores(report)
-    assert Path(games_of_report(report, table.corpus)) == mini_mafia.corpus
     assert [(one.name, one.threshold) for one in table.detectors] == [("tfidf", 0.3)]
     page = shown(game, table)
     said = [one for part in page["sections"] for one in part["moments"] if one["kind"] == "said"]
@@ -236,23 +233,11 @@ def test_a_report_is_shown_with_the_corpus_that_it_names_and_its_mistakes(mini_m
         [("tfidf", score, wrong[score > 0.3].get(bool(row.label_role), ""))]
         for row, score in zip(rows, scores.values(), strict=True)
     ]
-    assert [len(strip["bars"]) for strip in page["strips"]] == [len(rows)]
     assert [one.name for one in read_scores(report, ["control:length"]).detectors] == ["control:length"]
     with pytest.raises(UnknownName, match="detector"):
         read_scores(report, ["probe"])
-    written = liescope.view(report, "0", out=tmp_path / "one.html")
-    assert "Scores of tfidf" in written.path.read_text(encoding="utf-8")
-    with pytest.raises(UsageError, match="liescope view CORPUS --scores"):
-        liescope.view(report_of(tmp_path / "lonely", "somewhere-else", scores), out=tmp_path / "two.html")
-
-
-def test_a_file_of_scores_is_read_and_a_damaged_one_is_named(tmp_path: Path) -> None:
-    (tmp_path / "mine.csv").write_text("statement_id,score\na:1,0.75\n")
-    assert read_scores(tmp_path / "mine.csv").scores == {"a:1": {"mine": 0.75}}
-    for name in ("bad.parquet", "bad.jsonl"):
-        (tmp_path / name).write_bytes(b"PAR1")
-        with pytest.raises(BadData, match="damaged"):
-            read_scores(tmp_path / name)
-    (tmp_path / "other.csv").write_text("text\nhello\n")
-    with pytest.raises(BadData, match="statement_id and score"):
-        read_scores(tmp_path / "other.csv")
+    written = liescope.view(mini_mafia.corpus, "0", scores=report, out=tmp_path / "one.html")
+    assert "false alarm" in written.path.read_text(encoding="utf-8")
+    (report / "scores.parquet").write_bytes(b"PAR1")
+    with pytest.raises(BadData, match="damaged"):
+        read_scores(report)
