@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test test-long browser lint format inspect openai2 performance docs space clean
+.PHONY: demo test test-long browser lint format inspect openai2 performance docs clean
 
 demo: $(STAMP)
 	$(BIN)/liescope demo --out demo
@@ -54,11 +54,6 @@ performance: $(STAMP)
 docs: $(STAMP)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
-# The folder of a Hugging Face Space, or of any image, with people at tables: `docker build space`.
-space: $(STAMP)
-	$(BIN)/python -m build --wheel --outdir space
-	cp docker/Dockerfile docker/README.md constraints/py311.txt space/
-
 # Everything is installed once; a change of pyproject.toml or of the pins installs again.
 $(STAMP): pyproject.toml constraints/py311.txt
 	@echo "Installing Liescope and the versions that its tests ran with into $(VENV), once: some minutes, about 3 GB."
@@ -71,4 +66,4 @@ $(STAMP): pyproject.toml constraints/py311.txt
 	@touch $(STAMP)
 
 clean:
-	rm -rf $(VENV) demo site space
+	rm -rf $(VENV) demo site

@@ -112,14 +112,6 @@ def render_model_card(facts: Mapping[str, Any]) -> str:
     return _render("model.md.jinja", {**facts, **derived})
 
 
-def render_space_card(title: str, words: str) -> str:
-    """README.md of a static Space: the YAML metadata by which the Hub serves index.html, then what the page is, in
-    Markdown.
-    """
-    metadata = f"title: {yaml_text(title)}\nsdk: static\napp_file: index.html\npinned: false"
-    return f"---\n{metadata}\ntags:\n- deception\n- lie-detection\n- liescope\n---\n\n{words}"
-
-
 def _model_metadata(facts: Mapping[str, Any]) -> str:
     """The YAML of a model card, with the figures as a `model-index`."""
     from huggingface_hub import EvalResult, ModelCardData

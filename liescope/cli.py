@@ -66,7 +66,7 @@ _GROUPS = {
         "withdraw": (_SHOW, "Take the words of a person out of a run, for good."),
     },
     "Pass it on": {
-        "publish": (_FRONT, "Push a corpus, a model or a report to the Hugging Face Hub."),
+        "publish": (_FRONT, "Push a corpus or a model to the Hugging Face Hub."),
         "export": ("liescope.generate.exports.commands", "Export games in a format of other tools."),
     },
 }

@@ -27,14 +27,14 @@ _PLAYERS = ["scripted:novice", "scripted:steady", "scripted:bold"]  # of the dem
 @with_settings(PublishSettings)
 def publish(
     *,
-    folder: Annotated[Path, typer.Argument(help="A corpus, a model, or a report.")],
-    repo: Annotated[str, typer.Option(help="The dataset, model or Space on the Hub, as USER/NAME.")],
+    folder: Annotated[Path, typer.Argument(help="A corpus or a model.")],
+    repo: Annotated[str, typer.Option(help="The dataset or model on the Hub, as USER/NAME.")],
     given: Given,
     as_json: AsJson = False,
 ) -> None:
-    """Push a corpus, a model or a report to the Hugging Face Hub.
+    """Push a corpus or a model to the Hugging Face Hub.
 
-    A report becomes a static Space. All is private unless asked; the token comes from HF_TOKEN or the saved login.
+    All is private unless asked; the token comes from HF_TOKEN or the saved login.
 
     Example: liescope publish corpus/both --repo me/my-games --gated
     """

@@ -19,9 +19,9 @@ from liescope.data_cards.tables import SPLITS, TABLES
 from liescope.generate.corpus.hub import check_repo, endpoint, plain_errors, saved_token, writer
 from liescope.generate.corpus.read import CARD_FILE, CROISSANT_FILE, FACTS_FILE, check, data_file, read_facts
 
-Kind = Literal["dataset", "model", "space"]
-_AT: Mapping[Kind, str] = {"dataset": "datasets/", "model": "", "space": "spaces/"}
-_WHAT: Mapping[Kind, str] = {"dataset": "Data", "model": "Model", "space": "Pages"}
+Kind = Literal["dataset", "model"]
+_AT: Mapping[Kind, str] = {"dataset": "datasets/", "model": ""}
+_WHAT: Mapping[Kind, str] = {"dataset": "Data", "model": "Model"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class PushedFile:
 @dataclass(frozen=True, slots=True, repr=False)
 class Published:
     """What was published, or would be with `dry_run`: the repository, its address and settings, its files, the
-    card, and warnings. kind: "dataset", "model" or "space".
+    card, and warnings. kind: "dataset" or "model".
     """
 
     kind: str
@@ -134,8 +134,7 @@ def _send(parcel: Parcel, repo: str, texts: Mapping[str, bytes], done: Published
     api, _ = writer()
     kind = parcel.kind
     say("preparing the repository", progress)
-    sdk = "static" if kind == "space" else None
-    api.create_repo(repo, repo_type=kind, private=done.private, exist_ok=True, space_sdk=sdk)
+    api.create_repo(repo, repo_type=kind, private=done.private, exist_ok=True)
     wish: Literal["manual"] | None = "manual" if done.gated else None
     api.update_repo_settings(repo, repo_type=kind, private=done.private, gated=wish)
     say(f"uploading {len(parcel.files)} files", progress)

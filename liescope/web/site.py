@@ -14,7 +14,7 @@ from typing import Any
 
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import HTMLResponse, PlainTextResponse, Response
+from fastapi.responses import HTMLResponse, Response
 from fastapi.staticfiles import StaticFiles
 from starlette.datastructures import FormData, MutableHeaders
 from starlette.exceptions import HTTPException
@@ -39,24 +39,22 @@ async def read_form(request: Request) -> FormData:
 
 class SecurityHeaders:
     """Adds a policy that runs no script and loads nothing but the site's own files, and keeps pages out of caches,
-    frames and referrers. frames: the origins that may show a page in a frame, by default none.
+    frames and referrers.
     """
 
-    def __init__(self, app: ASGIApp, frames: Sequence[str] = ()) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        ancestors = " ".join(frames) or "'none'"
         self._headers = {
             "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-            f"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors {ancestors}",
+            "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
             "Cross-Origin-Opener-Policy": "same-origin",
             "Cross-Origin-Resource-Policy": "same-origin",
             "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
             "Referrer-Policy": "no-referrer",
             "X-Content-Type-Options": "nosniff",
+            "X-Frame-Options": "DENY",
             "X-Robots-Tag": "noindex, nofollow",
         }
-        if not frames:
-            self._headers["X-Frame-Options"] = "DENY"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def with_headers(message: Message) -> None:
@@ -96,7 +94,6 @@ class Forms:
         return hmac.new(self._secret, repr((page, what)).encode(), sha256).hexdigest()[:16]
 
 
-HEALTH = "/healthz"
 LARGEST_FORM = 64 * 1024  # bytes of a request's body
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _PLAIN = {  # plain messages for the framework's terse ones
@@ -117,15 +114,13 @@ def _version(name: str) -> str:
 def make_site(
     routers: Sequence[APIRouter],
     hosts: Sequence[str] = LOOPBACK,
-    frames: Sequence[str] = (),
     lifespan: Lifespan | None = None,
     root_path: str = "",
 ) -> FastAPI:
     """A site with these pages. hosts: the names that it answers to, ["*"] for any; a site that points its own name here
-    gets nothing (DNS rebinding). frames: as in `SecurityHeaders`. root_path: the path under which a proxy shows it.
+    gets nothing (DNS rebinding). root_path: the path under which a proxy shows it.
     """
     site = _Site(
-        frames,
         docs_url=None,
         redoc_url=None,
         openapi_url=None,
@@ -148,23 +143,14 @@ def make_site(
 class _Site(FastAPI):
     """The headers are the outermost layer, so that errors from the inner ones carry them too."""
 
-    def __init__(self, frames: Sequence[str], **options: Any) -> None:
-        super().__init__(**options)
-        self._frames = frames
-        # Answers under any host name and without a rate limit, for orchestrators: it says only that the server is up.
-        self._health = SecurityHeaders(PlainTextResponse("ok\n"), frames)
-
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         root = self.root_path.rstrip("/")
-        if scope["type"] == "http" and scope["path"] in (HEALTH, root + HEALTH):
-            await self._health(scope, receive, send)
-            return
         if root and scope["type"] == "http" and not f"{scope['path']}/".startswith(f"{root}/"):
             scope["path"] = root + scope["path"]  # some proxies strip the root path themselves
         await super().__call__(scope, receive, send)
 
     def build_middleware_stack(self) -> ASGIApp:
-        return SecurityHeaders(super().build_middleware_stack(), self._frames)
+        return SecurityHeaders(super().build_middleware_stack())
 
 
 class _Files(StaticFiles):

@@ -40,9 +40,6 @@ class ServeSettings(OptionsModel):
     public: str = Field(
         default="", description="The address by which others reach it, with the path that a proxy shows it under."
     )
-    frames: Annotated[Several, Option(flag="--frame")] = Field(
-        default=(), description="A site that may show these pages in a frame."
-    )
     consent: Path | None = Field(
         default=None, description="A text file: what people agree to, in plain paragraphs, instead of ours."
     )

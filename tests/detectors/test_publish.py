@@ -247,7 +247,7 @@ def name_a_file_elsewhere(model: Path) -> None:
         (link_weights, UsageError, "is a symbolic link"),
         (lose_the_list, BadData, "lists none of its files"),
         (name_a_file_elsewhere, BadData, "cannot be read .files"),
-        (shutil.rmtree, BadData, "no corpus, no model and no report"),
+        (shutil.rmtree, BadData, "neither a corpus nor a model"),
     ],
 )
 def test_what_is_not_as_it_was_trained_is_not_published(

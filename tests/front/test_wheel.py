@@ -102,8 +102,6 @@ def test_the_sdist_holds_what_the_makefile_works_with(source: Path) -> None:
     for name in (
         "Makefile",
         "mkdocs.yml",
-        "docker/Dockerfile",
-        "docker/README.md",
         "constraints/py311.txt",
         "docs/index.md",
     ):

@@ -59,11 +59,6 @@ def is_report(folder: Path) -> bool:
     return found is not None and {item.name for item in folder.iterdir()} <= set(json.loads(markup.unescape(found[1])))
 
 
-def page_of_report(folder: Path) -> Path | None:
-    """The page that a report's folder begins with; None if it holds no report, or something beside it."""
-    return folder / _PAGE if is_report(folder) else None
-
-
 def write(report: Report, out: Path, *, tables_in: str = "", short: bool = True) -> list[Path]:
     """Write a report to a folder, which appears when it is complete and takes the place of an earlier report.
 

@@ -391,21 +391,18 @@ class HostedGame:
 
 
 class Hub:
-    """The games kept in a folder. Call `open` in a running event loop, before anything else. host_secret: of the
-    host's link, by default one that the folder keeps; terms: fields of the setup of every new game,
-    whatever was given.
+    """The games kept in a folder. Call `open` in a running event loop, before anything else. terms: fields of the
+    setup of every new game, whatever was given.
     """
 
-    def __init__(
-        self, folder: Path, limits: Limits, host_secret: str | None = None, terms: Mapping[str, Any] | None = None
-    ) -> None:
+    def __init__(self, folder: Path, limits: Limits, terms: Mapping[str, Any] | None = None) -> None:
         self._store = ServerFile(folder)
         self._limits = limits
         self._terms = dict(terms or {})
         self._settling: set[asyncio.Task[None]] = set()
         self.hosted: dict[str, HostedGame] = {}
         self._seats: dict[str, tuple[HostedGame, str]] = {}
-        self.host_secret = host_secret or self._store.secret("host")
+        self.host_secret = self._store.secret("host")
         self.form_secret = self._store.secret("forms")
         for kept in self._store.games():
             self._take(HostedGame(kept, self._store, self._limits))

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 import signal
 import socket
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -44,13 +43,8 @@ async def front(request: Request) -> HTMLResponse:
     return page(request, "play/front.html")
 
 
-HOST_SECRET = "LIESCOPE_HOST_SECRET"  # the variable of the environment that may hold the secret of the host's link
-
-
-def site_of(hub: Hub, public: str = "", frames: Sequence[str] = ()) -> FastAPI:
-    """The site of a hub's games, which opens the hub and closes it. public: the address under which others reach it;
-    frames: the origins of pages that may show it in a frame.
-    """
+def site_of(hub: Hub, public: str = "") -> FastAPI:
+    """The site of a hub's games, which opens the hub and closes it. public: the address under which others reach it."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -63,7 +57,7 @@ def site_of(hub: Hub, public: str = "", frames: Sequence[str] = ()) -> FastAPI:
     name = urlsplit(public).hostname
     hosts = [*LOOPBACK, name] if name else LOOPBACK
     routes = (_front, seat_routes.router, host_page.router)
-    site = make_site(routes, hosts, frames, lifespan, urlsplit(public).path)
+    site = make_site(routes, hosts, lifespan, urlsplit(public).path)
     site.state.hub, site.state.public, site.state.forms = hub, public, Forms(hub.form_secret.encode())
     return site
 
@@ -78,9 +72,8 @@ def serve(
     """Serve games that people play, until Ctrl-C or another signal that asks to end. They become runs in `out`.
 
     A game of the kind `game` is opened, unless `out` has one with the same settings that is not closed: then that one
-    continues with its links. The secret of the host's link is kept in `out`, or taken from LIESCOPE_HOST_SECRET and
-    then not told. Games whose nights are drawn kill programs rather than people while they can, unless `mortal`; such
-    games are a condition of their own (`spared`).
+    continues with its links. The secret of the host's link is kept in `out`. Games whose nights are drawn kill programs
+    rather than people while they can, unless `mortal`; such games are a condition of their own (`spared`).
 
     Parameters
     ----------
@@ -107,12 +100,11 @@ def serve(
         raise UsageError("people, players and options belong to a game: name it too (--game NAME)")
     public = public_address(public) if public else ""
     meant = told_of(host, public)
-    given = _given_secret()
     terms: dict[str, Any] = {"pacing": Pacing()} if own.pace else {}
     if own.consent is not None:
         terms["consent"] = read_consent(Path(own.consent))
     limits = Limits.of({"give_up_after": own.give_up_after})
-    hub = Hub(Path(out), limits, given, terms)
+    hub = Hub(Path(out), limits, terms)
     with ExitStack() as stack:
         stack.callback(os.close, take_lock(Path(out)))  # two servers on one folder would each know half of the games
         hosted = None
@@ -125,12 +117,12 @@ def serve(
         origin = public or f"http://{name}:{bound.getsockname()[1]}"
         if meant:
             told(f"note: {meant}")
-        told(f"host: {origin}/host/" + (f"... (as {HOST_SECRET} says)" if given else hub.host_secret))
+        told(f"host: {origin}/host/{hub.host_secret}")
         for seat in hosted.seats.values() if hosted else ():
             told(f"seat: {origin}/seat/{seat.kept.secret}")
         told("Open these addresses in a browser; Ctrl-C ends this.")
         try:
-            run_server(site_of(hub, public, own.frames), bound)
+            run_server(site_of(hub, public), bound)
         finally:
             told("stopped: the same command goes on with every game, under the same links")
 
@@ -228,11 +220,3 @@ class _Server(uvicorn.Server):
             let_go_of_terminal()
         self.ended_by = self.ended_by or number
         self.handle_exit(number, None)
-
-
-def _given_secret() -> str | None:
-    """The host's secret of the environment. Raises UsageError for one that could be guessed or is no part of a link."""
-    given = os.environ.get(HOST_SECRET, "")
-    if given and not re.fullmatch(r"[A-Za-z0-9_-]{22,128}", given):
-        raise UsageError(f"{HOST_SECRET} must be 22 to 128 letters, digits, - or _, drawn at random")
-    return given or None

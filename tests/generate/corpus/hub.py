@@ -23,7 +23,7 @@ LOG: list[str] = []
 UPLOADS: list[str] = []
 LOCK = Lock()
 BREAK_AT = int(sys.argv[sys.argv.index("--break-at") + 1]) if "--break-at" in sys.argv else 0
-API = r"/api/(?:datasets|models|spaces)/(?P<repo>[^/]+/[^/]+)"
+API = r"/api/(?:datasets|models)/(?P<repo>[^/]+/[^/]+)"
 LARGE = (".parquet", ".skops", ".safetensors", ".npy")
 
 
@@ -111,14 +111,13 @@ class Hub(BaseHTTPRequestHandler):
                 return self.refuse(404, "no such namespace")
             known = name in REPOS
             hidden = asked.get("visibility", "private" if asked.get("private") else "public") == "private"
-            REPOS.setdefault(name, {"files": {}, "commits": 0, "private": hidden, "gated": False, "messages": [],
-                                    "sdk": asked.get("sdk")})  # fmt: skip
+            REPOS.setdefault(name, {"files": {}, "commits": 0, "private": hidden, "gated": False, "messages": []})
             return self.answer({"url": f"http://{self.headers['Host']}/datasets/{name}"}, 409 if known else 200)
         if path == "/api/validate-yaml":
             return self.answer({"errors": [], "warnings": []})
-        if found := re.fullmatch(r"(?:/datasets|/spaces)?/(?P<repo>[^/]+/[^/]+)\.git/info/lfs/objects/batch", path):
+        if found := re.fullmatch(r"(?:/datasets)?/(?P<repo>[^/]+/[^/]+)\.git/info/lfs/objects/batch", path):
             return self.batch(json.loads(body))
-        if found := re.fullmatch(r"(?:/datasets|/spaces)?/(?P<repo>[^/]+/[^/]+)/resolve/[^/]+/(?P<file>.+)", path):
+        if found := re.fullmatch(r"(?:/datasets)?/(?P<repo>[^/]+/[^/]+)/resolve/[^/]+/(?P<file>.+)", path):
             return self.file(found["repo"], found["file"])
         if not (found := re.match(API, path)) or found["repo"] not in REPOS:
             return self.refuse(404, "Repository not found", "RepoNotFound")
