@@ -5,7 +5,7 @@ Every function here does what the command of its name does, and returns a small 
 
 - `play`, `fork`, `label`, `import_games`: games into a run; `status`: how far a run has got;
   `withdraw`: remove a person's words.
-- `forecast`, `forecast_label`: what a run will cost, before any request is sent.
+- `forecast`: what a run will cost, before any request is sent.
 - `build`, `read`, `publish`: runs into a labelled dataset, and out to the Hub; `export`: into formats of other tools.
 - `train`, `load`, `score`, `score_file`, `evaluate`, `transfer`, `audit`: lie detectors; `bench`: many of them
   on a suite of data sets.
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from liescope.generate.corpus.read import read
     from liescope.generate.exports import export
     from liescope.generate.importers import import_games
-    from liescope.generate.runs.forecast import forecast, forecast_label
+    from liescope.generate.runs.forecast import forecast
     from liescope.generate.runs.fork import fork
     from liescope.generate.runs.play import play
     from liescope.generate.runs.rating import label
@@ -60,7 +60,6 @@ __all__ = [
     "export",
     "fit",
     "forecast",
-    "forecast_label",
     "fork",
     "import_games",
     "label",
@@ -82,7 +81,7 @@ __all__ = [
 _ROOMS = {
     "liescope.generate.runs.play": ("play",),
     "liescope.generate.runs.rating": ("label",),
-    "liescope.generate.runs.forecast": ("forecast", "forecast_label"),
+    "liescope.generate.runs.forecast": ("forecast",),
     "liescope.generate.runs.fork": ("fork",),
     "liescope.generate.runs.run_progress": ("status",),
     "liescope.generate.runs.withdraw": ("withdraw",),

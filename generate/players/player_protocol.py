@@ -104,12 +104,9 @@ class HostActivity:
 
 @dataclass(slots=True)
 class Activity:
-    """hosts: by name, in the order of their first request; tell: called with events and their facts (plain JSON data,
-    no secret), for the log of the run.
-    """
+    """hosts: by name, in the order of their first request."""
 
     hosts: dict[str, HostActivity] = field(default_factory=dict)
-    tell: Callable[..., None] = field(default=lambda *_, **__: None, repr=False)
 
     def at(self, host: str) -> HostActivity:
         """The host's figures, made on first use."""

@@ -176,9 +176,6 @@ class Limits(OptionsModel):
         description="A folder that keeps every reply: what was paid for once is found again by any run with the same "
         "games.",
     )
-    log: Path | None = Field(
-        default=None, description="Append a line of JSON to this file for everything that happens."
-    )
     retry_failed: bool = Field(default=False, exclude=True, description="Play games again that are recorded as failed.")
 
     @cached_property

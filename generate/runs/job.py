@@ -164,26 +164,17 @@ class Scheduler:
 
 class Playing(Job):
     """Each game is played by the players of its cell; in learning cells they know the lessons of earlier games. out:
-    the run's folder; first: play only this many games, by number. Raises MissingExtra if learning needs a package that
-    is missing.
+    the run's folder. Raises MissingExtra if learning needs a package that is missing.
     """
 
     plan: Plan
 
-    def __init__(self, plan: Plan, out: Path, templates: Templates | None = None, first: int | None = None) -> None:
+    def __init__(self, plan: Plan, out: Path, templates: Templates | None = None) -> None:
         super().__init__(plan, templates or templates_for(plan.prompts, plan.game, out))
         self._learner = find_game(plan.game).learner
-        self._end = plan.numbers[first] if first is not None and first < len(plan) else plan.numbers[-1] + 1
         self._out = out
         self._books: dict[Cell, LessonBook] = {}
         self._similarity = open_similarity() if any(plan.learning) else None
-
-    def chains(self, ended: Set[str]) -> Iterator[Sequence[PlannedGame]]:
-        for chain in self.plan.chains(ended):  # by the number of their first game
-            opening = [game for game in chain if game.number < self._end]
-            if not opening:
-                return
-            yield opening
 
     def begin(self, planned: PlannedGame, players: Mapping[str, Player]) -> Session:  # noqa: ARG002
         lessons = self._book(planned).begin(planned.game_id) if planned.learning else ()

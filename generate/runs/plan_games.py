@@ -186,12 +186,6 @@ class PlanSettings(OptionsModel):
     part: Annotated[str | None, Option(metavar="K/N")] = Field(
         default=None, description="Play only the K-th of N shares of the plan."
     )
-    preview: int | None = Field(
-        default=None,
-        ge=1,
-        exclude=True,
-        description="Play only this many games, show them, and ask whether to go on.",
-    )
 
 
 def plan_games(

@@ -170,9 +170,8 @@ class PlaySettings(PlanSettings, Limits):
 def play(game: str, *, out: str | os.PathLike[str], progress: bool = False, **settings: Any) -> RunResult:
     """Play games into a run folder, or resume the run in it.
 
-    A run resumes with the version of its prompts that it started with, whatever the limits. With `preview`, the first
-    games of the plan are played; without it the same run goes on. See `liescope.generate.runs.plan_games` for who meets
-    whom, `liescope.generate.players.reply_cache` for the cache.
+    A run resumes with the version of its prompts that it started with, whatever the limits. See
+    `liescope.generate.runs.plan_games` for who meets whom, `liescope.generate.players.reply_cache` for the cache.
 
     Parameters
     ----------
@@ -206,8 +205,7 @@ def play(game: str, *, out: str | os.PathLike[str], progress: bool = False, **se
     plan = plan_games(played, own, options, templates)
     config = RunConfig("play", {"game": game, **own.model_dump(), **_listed(options)})
     about = {"run": str(folder), "game": plan.game, "plan": plan.hash[:8], "cells": len(plan.cells)}
-    job = Playing(plan, folder, templates, own.preview)
-    return run_job(job, folder, own, about, config, progress)
+    return run_job(Playing(plan, folder, templates), folder, own, about, config, progress)
 
 
 def _listed(options: Mapping[str, Any]) -> dict[str, Any]:

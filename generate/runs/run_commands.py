@@ -18,12 +18,10 @@ from liescope.common.errors import UsageError
 from liescope.common.text import plain
 from liescope.games.game_registry import GAMES, game_lines, game_options
 from liescope.generate.players.player_registry import player_names
-from liescope.generate.players.run_limits import Limits
-from liescope.generate.runs.forecast import CHARACTERS_A_TOKEN, Forecast, forecast, forecast_label
+from liescope.generate.players.run_limits import CHARACTERS_A_TOKEN, Limits
+from liescope.generate.runs.forecast import Forecast, forecast
 from liescope.generate.runs.fork import ContinuationSettings
 from liescope.generate.runs.fork import fork as fork_game
-from liescope.generate.runs.game_text import transcript
-from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.plan_games import PlanSettings
 from liescope.generate.runs.play import RunResult
 from liescope.generate.runs.play import play as play_games
@@ -116,18 +114,6 @@ def _print_kinds(kinds: dict[str, dict[str, float | None]]) -> None:
 _WIDE = 26
 
 
-def say_forecast(found: Forecast, prompts: bool, as_json: bool) -> None:
-    """Print a forecast. prompts: also a whole prompt of each kind."""
-    if as_json:
-        emit(found.to_json())
-        return
-    for line in _forecast_lines(found):
-        put(line)
-    longest = {ask.kind: ask.prompt for ask in sorted(found.asks, key=lambda ask: len(ask.prompt))}
-    for kind, text in longest.items() if prompts else ():
-        put(f"\n--- {kind}: a whole prompt ---\n{plain(text)}")
-
-
 def _forecast_lines(found: Forecast) -> Iterator[str]:
     """The summary: one screen."""
     already = f", {found.planned - found.left:,} of {found.planned:,} played" if found.left < found.planned else ""
@@ -138,60 +124,24 @@ def _forecast_lines(found: Forecast) -> Iterator[str]:
         yield "No player in this run costs anything."
         return
     for name in ("kind", "model"):
-        yield f"\n{f'by {name}':{_WIDE}}{'calls':>9}{'tokens':>13}{f'{found.currency} (from, to)':>32}"
+        yield f"\n{f'by {name}':{_WIDE}}{'calls':>9}{'tokens':>13}{found.currency:>20}"
         for one in dict.fromkeys(getattr(ask, name) for ask in found.asks):
             part = replace(found, asks=tuple(ask for ask in found.asks if getattr(ask, name) == one))
-            tokens = sum(ask.prompt_tokens.likely + ask.completion_tokens.likely for ask in part.asks)
-            words = "no price known" if part.cost is None else "{1:,.2f} ({0:,.2f}, {2:,.2f})".format(*part.cost)
+            tokens = sum(ask.prompt_tokens + ask.completion_tokens for ask in part.asks)
+            words = "no price known" if part.cost is None else f"{part.cost:,.2f}"
             short = one if len(one) < _WIDE else f"{one[: _WIDE - 3]}…"
-            yield f"{plain(short):{_WIDE}}{part.calls:>9,.0f}{tokens:>13,.0f}{words:>32}"
-    counted = "as long as those so far in this run" if any(ask.measured for ask in found.asks) else "of usual length"
-    low, likely, high = CHARACTERS_A_TOKEN
-    yield f"\nTokens are estimated: {likely:g} characters each ({low:g} to {high:g}); answers are"
-    yield f"{counted}, without reasoning that is not bounded,"
-    yield "which may cost many times as much. Nothing is taken as cached."
+            yield f"{plain(short):{_WIDE}}{part.calls:>9,.0f}{tokens:>13,.0f}{words:>20}"
+    yield f"\nTokens are estimated: {CHARACTERS_A_TOKEN} characters each; answers are of usual length,"
+    yield "or as long as those so far in this run. Reasoning without a bound, which may cost"
+    yield "many times as much, is not counted, and nothing is taken as cached."
     if found.unpriced:
         yield "Where no price is known: --price MODEL=PROMPT,COMPLETION, or a file of prices."
-
-
-def show_first(run: Path, games: int) -> None:
-    """Print the transcripts of the first games of a run that have ended."""
-    from liescope.labeling.label import label_game
-
-    console = Console(highlight=False)
-    with Journal.open(run) as journal:
-        for game_id in journal.game_ids()[:games]:
-            record = journal.record(game_id)
-            for line in transcript(record, label_game(record), brackets=not console.is_terminal):
-                for part in hang(line, console):
-                    console.print(part, soft_wrap=True)
-            console.print(Text(""))
-
-
-def goes_on(result: RunResult) -> bool:
-    """Ask whether to continue the run; without a terminal, say how to."""
-    import typer
-
-    tally = result.tally
-    left = tally.planned - tally.done - tally.failed
-    asked = left and sys.stdin.isatty() and sys.stdout.isatty()
-    if asked and typer.confirm(f"Play the other {left:,} games?"):
-        return True
-    rest = "; the same command without --preview plays the rest" if left else ""
-    put(f"The run is in {plain(str(result.folder))}{rest}.")
-    return False
 
 
 app = typer.Typer()
 
 
 Run = Annotated[Path, typer.Argument(help="A run's folder; it is only read.", metavar="runs/NAME")]
-DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Say what it will take (calls, tokens, cost, time); ask and write nothing.")
-]
-ShowPrompts = Annotated[
-    bool, typer.Option("--show-prompts", help="With --dry-run: also print a whole prompt of each kind.")
-]
 
 
 @app.command()
@@ -203,25 +153,24 @@ def play(
     ],
     out: Annotated[Path, typer.Option(help="Folder of the run; an existing run resumes.", metavar="runs/NAME")],
     given: Given,
-    dry_run: DryRun = False,
-    show_prompts: ShowPrompts = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what it will take (calls, tokens, cost); ask and write nothing.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Play games. Stop at any time; the same command resumes.
 
     Example: liescope play mini-mafia --player scripted:bold --player scripted:novice --games 20 --out runs/first
     """
-    if dry_run:
-        say_forecast(forecast(game, out=out, **given), show_prompts, as_json)
+    if not dry_run:
+        summarise(play_games(game, out=out, progress=True, **given), as_json)
         return
-    result = play_games(game, out=out, progress=True, **given)
-    if (preview := given.get("preview")) and not as_json and result.tally.stop is None:
-        show_first(result.folder, preview)
-        say_forecast(forecast(game, out=out, **given), prompts=False, as_json=False)
-        if not goes_on(result):
-            return
-        result = play_games(game, out=out, progress=True, **{**given, "preview": None})
-    summarise(result, as_json)
+    found = forecast(game, out=out, **given)
+    if as_json:
+        emit(found.to_json())
+        return
+    for line in _forecast_lines(found):
+        put(line)
 
 
 @app.command()
@@ -276,8 +225,6 @@ def label(
         ),
     ] = None,
     given: Given,
-    dry_run: DryRun = False,
-    show_prompts: ShowPrompts = False,
     as_json: AsJson = False,
 ) -> None:
     """Rate a run's games after the fact.
@@ -289,10 +236,6 @@ def label(
 
     Example: liescope label runs/first --judge scripted:steady --roles
     """
-    if dry_run:
-        found = forecast_label(run, judge, claims_by=claims_by, out=out, **given)
-        say_forecast(found, show_prompts, as_json)
-        return
     result = label_games(run, judge, claims_by=claims_by, out=out, progress=True, **given)
     if claims_by is not None and not as_json:
         for report in claims_report(result.folder):

@@ -10,16 +10,13 @@ measurement that cannot be obtained does not make a game fail: the rating become
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, contextmanager, suppress
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from liescope.common.errors import (
     BadData,
@@ -89,8 +86,6 @@ async def run(
     limits, halt = limits or Limits(), halt or Halt()
     progress = RunProgress(planned=len(job), rated=isinstance(job.plan, RatingPlan))
     async with AsyncExitStack() as stack:
-        log = stack.enter_context(open_log(limits.log))
-        progress.activity.tell = log
         journal: Journal | None = None
         attempts, found = list[Attempt](), list[EndpointFacts]()  # events from before the journal exists
         if (out / PLAN_FILE).exists():
@@ -105,7 +100,6 @@ async def run(
             progress.cost += attempt.cost or 0.0
             if attempt.host:
                 progress.activity.at(attempt.host).count(attempt)
-            log("request", **{name: getattr(attempt, name) for name in LOGGED})
             attempts.append(attempt) if journal is None else journal.log_attempt(attempt)
 
         context = PlayerContext(
@@ -143,11 +137,8 @@ async def run(
             journal.keep_templates(digest, texts)
         if retry_failed:
             journal.forget_failed()
-        log("begin", run=str(out), game=job.plan.game, planned=progress.planned)
         show = (lambda: None) if watch is None else partial(watch, progress)
-        await _Run(job, journal, players, progress, halt, show, log, limits.concurrency).run()
-        stop = None if progress.stop is None else str(progress.stop)
-        log("end", run=str(out), done=progress.done, failed=progress.failed, stop=stop)
+        await _Run(job, journal, players, progress, halt, show, limits.concurrency).run()
         progress.kinds, progress.endpoints = journal.spent_by_kind(), journal.endpoint_facts()
     return progress
 
@@ -162,7 +153,6 @@ class _Run:
     progress: RunProgress
     halt: Halt
     show: Callable[[], None]
-    log: Tell
     concurrency: int
 
     def __post_init__(self) -> None:
@@ -269,8 +259,6 @@ class _Run:
 
     def _ended(self, game: GameRecord) -> None:
         self.progress.add(game)
-        winner = None if game.outcome is None else game.outcome.winner
-        self.log("game", game=game.game_id, status=game.status.value, winner=winner, failure=game.failure)
         if game.status is Status.FAILED:
             self.failed[game.game_id] = game
             self.failed_row += 1
@@ -382,47 +370,6 @@ def _all_or_first_error(results: Sequence[Reply | BaseException]) -> list[Reply]
     for error in sorted(errors, key=lambda error: isinstance(error, PlayerFailed)):
         raise error  # the first, if there is any
     return [result for result in results if isinstance(result, Reply)]
-
-
-# The log and the players
-
-LOGGED = (
-    *("host", "served_model", "game", "step", "seat", "attempt", "problem", "latency_ms"),
-    *("prompt_tokens", "cached_tokens", "completion_tokens", "cost", "via"),
-)
-"""What the log has of a request; prompts and replies are in the journal."""
-Tell = Callable[..., None]
-"""Takes what happened, and its facts: plain JSON data, no secret."""
-
-
-@contextmanager
-def open_log(path: Path | None) -> Iterator[Tell]:
-    """Appends a line to a file when something happens, with its time (UTC); without a file it does nothing.
-
-    Raises UsageError if the file cannot be written.
-    """
-    if path is None:
-        yield lambda *_, **__: None
-        return
-    with _writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        file = path.open("ab", buffering=0)
-
-    def tell(event: str, **facts: Any) -> None:
-        now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        with _writing(path):
-            file.write((json.dumps({"time": now, "event": event, **facts}, allow_nan=False) + "\n").encode())
-
-    with file:
-        yield tell
-
-
-@contextmanager
-def _writing(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise UsageError(f"the log {path} cannot be written: {error.strerror}; choose another --log") from None
 
 
 def open_players(specs: Sequence[str], context: PlayerContext, stack: AsyncExitStack) -> dict[str, Player]:

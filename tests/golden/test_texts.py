@@ -1,4 +1,4 @@
-"""Help, prompts, forecasts, cards and exports stay as they are, word by word."""
+"""Help, prompts, cards and exports stay as they are, word by word."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Goldens that are texts, one file each: help, prompts and forecasts, cards, exports."""
+"""Goldens that are texts, one file each: help, prompts, cards, exports."""
 
 from __future__ import annotations
 
@@ -6,19 +6,26 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from html import unescape
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile, is_zipfile
 
 from liescope.cli import command_line
+from liescope.games.rated_game import RatingSpec
+from liescope.generate.players.player_protocol import PlayerContext
+from liescope.generate.players.prompts import load_prompts
+from liescope.generate.players.scripted import open_scripted
+from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.moment import Shown, steps
+from liescope.generate.runs.rating import RatingJob
 from tests.golden.frozen import as_text, digest, masked
 from tests.golden.world import RUNS, World
 
 REFUSALS = Path(__file__).parent / "said" / "refusals.txt"
 FOLDERS = ("help", "said", "prompts", "cards", "exports", "json")
-MODEL = "openai:gpt-4.1-mini"
-NO_COSTS = ("--out", "none", "--dry-run", "--show-prompts")
-FORECASTS: Mapping[str, tuple[str, ...]] = {
+MODEL, SCRIPT = "openai:gpt-4.1-mini", "scripted:steady"
+PROMPTS: Mapping[str, tuple[str, ...]] = {
     "mini-mafia": ("play", "mini-mafia", "--assess", "--mutual-discovery"),
     "mini-mafia-minimal": ("play", "mini-mafia", "--assess", "--prompts", "minimal"),
     "mafia": (
@@ -33,9 +40,8 @@ FORECASTS: Mapping[str, tuple[str, ...]] = {
         *("--defence-turns", "1"),
     ),
     "one-night-werewolf": ("play", "one-night-werewolf", "--assess", "--assess-share", "0.5"),
-    "judge-mini-mafia": ("label", "runs/mini", "--judge", MODEL, "--roles"),
-    "judge-werewolf": ("label", "runs/wolves", "--judge", MODEL, "--roles", "--lessons", "--share", "0.2"),
-    "claims-of-mini-mafia": ("label", "runs/mini", "--claims-by", MODEL),
+    "judge-mini-mafia": ("label", "runs/mini", "--judge", SCRIPT, "--roles"),
+    "judge-werewolf": ("label", "runs/wolves", "--judge", SCRIPT, "--roles", "--lessons", "--share", "0.2"),
 }
 EXPORTS: Mapping[str, tuple[str, ...]] = {
     "inspect": ("runs/mini-told",),
@@ -53,13 +59,32 @@ def commands_and_options() -> str:
     return "\n".join(lines) + "\n"
 
 
-def forecast_of(world: World, name: str) -> str:
-    """What a run would take and one whole prompt of each kind; nobody is asked."""
-    words = FORECASTS[name]
+def prompts_of(world: World, name: str) -> str:
+    """The longest prompt of each kind of ask, as scripts would get it."""
+    words, run = PROMPTS[name], f"runs/prompts-{name}"
     if words[0] == "label":
         world.run(words[1].removeprefix("runs/"))
-        return masked(world.command(*words, *NO_COSTS))
-    return masked(world.command(*words, "--player", MODEL, "--games", "1", *NO_COSTS))
+    else:
+        words = (*words, "--games", "1")
+    world.command(*words, "--out", run)
+    found: dict[str, list[str]] = {}
+    with Journal.open(world.folder / run) as journal:
+        shown = Shown(journal)
+        for record in islice(journal.records(), 2):
+            for one in (asked for step in steps(journal, record) for asked in step.asked):
+                (message,), _ = shown.messages(one, ())
+                found.setdefault(one.ask.kind.value, []).append(message["content"])
+    longest = {kind: max(prompts, key=len) for kind, prompts in found.items()}
+    return masked("\n".join(f"--- {kind} ---\n{prompt}" for kind, prompt in longest.items()))
+
+
+def claims_prompt(world: World) -> str:
+    """What a model is asked that lists the claims of a statement."""
+    job = RatingJob.of(world.run("mini"), SCRIPT, RatingSpec(0.0, claims=True))
+    (planned, *_) = next(iter(job.chains(set())))
+    rated = job.begin(planned, {SCRIPT: open_scripted("steady", PlayerContext(log=lambda _: None, game="mini-mafia"))})
+    ask = rated.asks[0]
+    return masked(load_prompts(job.templates, "mini-mafia").render(ask, rated.game.view(ask.seat)).text)
 
 
 def card_of(world: World, corpus: str) -> str:
@@ -130,7 +155,6 @@ JSON: Mapping[str, tuple[str, ...]] = {
     "status": ("status", "runs/mini", "--json"),
     "export": ("export", "corpus/held", "--to", "kto", "--out", "exports/json", "--json"),
     "play-dry-run": ("play", "mini-mafia", "--player", MODEL, "--games", "1", "--out", "none", "--dry-run", "--json"),
-    "label-dry-run": ("label", "runs/mini", "--judge", MODEL, "--out", "none", "--dry-run", "--json"),
     "publish-corpus": ("publish", "corpus/rows", "--repo", "me/rows", "--dry-run", "--json"),
 }
 
@@ -206,8 +230,9 @@ def frozen_texts(world: World) -> dict[str, Callable[[], str]]:
     """By file below this folder: what makes its text now."""
     made: dict[str, Callable[[], str]] = {}
     made["help/commands.txt"] = commands_and_options
-    for name in FORECASTS:
-        made[f"prompts/{name}.txt"] = lambda name=name: forecast_of(world, name)
+    for name in PROMPTS:
+        made[f"prompts/{name}.txt"] = lambda name=name: prompts_of(world, name)
+    made["prompts/claims-of-mini-mafia.txt"] = lambda: claims_prompt(world)
     said = [*(f"runs-{name}" for name in RUNS), "corpus-held", "corpus-rows", *JSON]
     for name in said:
         made[f"json/{name}.json"] = lambda name=name: json_of(world, name)

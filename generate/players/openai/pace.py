@@ -207,7 +207,6 @@ class Pace:
         self._halt = halt
         self._clock = clock
         self._activity = activity.at(host)
-        self._tell = activity.tell
         self._activity.limit = self.window.size
         self._line = asyncio.Lock()
         self._room = asyncio.Event()  # set when a request ends or the window grows
@@ -286,9 +285,7 @@ class Pace:
             self._resized()
         if self.down and news:
             seconds = max(seconds, min(FIRST_PROBE * 2.0 ** min(self._failures - OUTAGE, 10), LONGEST_PROBE))
-            if not self._activity.paused:
-                self._activity.paused = True
-                self._tell("paused", host=self.host, reason=reason)
+            self._activity.paused = True
         self._pause(now, seconds, reason)
 
     def give_up(self, error: EndpointSilent) -> None:
@@ -300,9 +297,7 @@ class Pace:
     def _is_up(self) -> None:
         """The host answered, if only with a refusal."""
         self._failures = 0
-        if self._activity.paused:
-            self._activity.paused = False
-            self._tell("resumed", host=self.host)
+        self._activity.paused = False
 
     async def _wait(self, tokens: float) -> None:
         """Wait until a request may be sent."""

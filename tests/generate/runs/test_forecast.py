@@ -15,7 +15,6 @@ from liescope import cli
 from liescope.common.errors import BadData, PlanChanged, UnknownName, UsageError
 from liescope.generate.players.run_limits import Limits, Price, bundled_price, bundled_prices, price_of, read_prices
 from liescope.generate.runs.play import play
-from liescope.generate.runs.rating import label
 from tests.generate.players.openai.stub import Answer, Request, Stub, says
 
 
@@ -41,11 +40,7 @@ def test_it_tells_the_calls_and_prompts_that_the_run_then_has(server: Stub, tmp_
     calls = Counter(kind.kind for kind in run.tally.kinds for _ in range(kind.replies))
     assert {ask.kind: round(ask.calls) for ask in found.asks} == calls
     spent = sum(kind.prompt_tokens or 0 for kind in run.tally.kinds)
-    low, likely, high = (sum(each) for each in zip(*(ask.prompt_tokens for ask in found.asks), strict=True))
-    assert low < spent < high
-    assert likely == pytest.approx(spent, rel=0.2)  # scripts and models say more or less
-    asked = [request.body["messages"][0]["content"] for request in server.requests]
-    assert {ask.prompt.splitlines()[0] for ask in found.asks} == {words.splitlines()[0] for words in asked}
+    assert sum(ask.prompt_tokens for ask in found.asks) == pytest.approx(spent, rel=0.2)  # scripts say more or less
 
 
 def test_of_a_run_that_has_begun_it_tells_what_is_left_from_what_was_counted(server: Stub, tmp_path: Path) -> None:
@@ -55,13 +50,24 @@ def test_of_a_run_that_has_begun_it_tells_what_is_left_from_what_was_counted(ser
     left = liescope.forecast("mini-mafia", out=tmp_path / "run", price=["m=1,2"], **options)
     assert 0 < left.left < left.planned == 6
     assert left.calls == pytest.approx(fresh.calls * left.left / 6)
-    assert all(ask.measured for ask in left.asks)
-    answers = sum(ask.completion_tokens.likely for ask in left.asks)
+    answers = sum(ask.completion_tokens for ask in left.asks)
     assert answers == pytest.approx(50 * left.calls)
-    prompts = sum(ask.prompt_tokens.likely for ask in left.asks)
-    assert left.cost.likely == pytest.approx((prompts + 2 * answers) / 1e6, rel=1e-3)
+    prompts = sum(ask.prompt_tokens for ask in left.asks)
+    assert left.cost == pytest.approx((prompts + 2 * answers) / 1e6, rel=1e-3)
     with pytest.raises(PlanChanged):
         liescope.forecast("mini-mafia", out=tmp_path / "run", **(options | {"games": 7}))
+
+
+def test_where_there_are_many_cells_each_player_counts_by_its_games_all_the_same() -> None:
+    def calls(games: int) -> dict[str, float]:
+        players = [f"openai:m{number}@http://localhost/v1" for number in range(9)]
+        found = liescope.forecast("mini-mafia", players=players, games=games, design="full")
+        return {model: sum(ask.calls for ask in found.asks if ask.model == model) for model in found.unpriced}
+
+    once, twice = calls(1), calls(2)
+    assert len(once) == 9
+    assert sum(twice.values()) == pytest.approx(2 * sum(once.values()))
+    assert max(once.values()) < 1.4 * min(once.values())
 
 
 def test_each_player_is_counted_in_its_own_roles_and_scripts_are_free() -> None:
@@ -78,21 +84,9 @@ def test_each_player_is_counted_in_its_own_roles_and_scripts_are_free() -> None:
 def test_a_limit_on_answers_bounds_them_and_a_budget_to_think_raises_them() -> None:
     def answers(options: str) -> float:
         found = liescope.forecast("mini-mafia", players=[f"openai:m@http://localhost/v1?{options}"], design="self")
-        return sum(ask.completion_tokens.high for ask in found.asks)
+        return sum(ask.completion_tokens for ask in found.asks)
 
     assert answers("max_tokens=20") < answers("") < answers("thinking=2000")
-
-
-def test_a_judges_questions_are_told_too(server: Stub, tmp_path: Path) -> None:
-    play("mini-mafia", out=tmp_path / "run", players=["scripted:bold"], games=4)
-    judge = f"openai:judge@{server.url}"
-    found = liescope.forecast_label(tmp_path / "run", judge, roles=True)
-    assert not server.requests
-    assert [path.name for path in tmp_path.iterdir()] == ["run"]
-    judged = label(tmp_path / "run", judge, roles=True, preflight=False)
-    assert round(found.calls) == judged.tally.calls
-    spent = sum(kind.prompt_tokens or 0 for kind in judged.tally.kinds)
-    assert sum(ask.prompt_tokens.likely for ask in found.asks) == pytest.approx(spent, rel=0.02)
 
 
 @pytest.mark.parametrize("game", ["mini-mafia", pytest.param("werewolf", marks=pytest.mark.long)])
@@ -112,11 +106,7 @@ def test_the_command_fits_one_screen_asks_nobody_and_needs_no_key(
     assert cli.main([*words, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["unpriced"] == ["x" * 60]
-    assert found["cost"]["low"] < found["cost"]["likely"] < found["cost"]["high"]
-    assert cli.main([*words, "--show-prompts"]) == 0
-    printed = capsys.readouterr().out
-    assert all(f"--- {ask['kind']}: a whole prompt ---" in printed for ask in found["asks"])
-    assert max((ask["prompt"] for ask in found["asks"]), key=len) in printed
+    assert found["cost"] > 0
 
 
 def test_bundled_prices_have_a_day_and_sources_and_hold_for_their_host_alone() -> None:
@@ -164,10 +154,8 @@ def test_a_budget_in_money_works_for_models_that_the_table_knows(
     assert open_openai("gpt-4.1-mini", context)._opened.price == Price(0.4, 1.6, 0.1)
 
 
-def test_what_the_run_would_refuse_the_forecast_refuses(tmp_path: Path) -> None:
+def test_what_the_run_would_refuse_the_forecast_refuses() -> None:
     with pytest.raises(UnknownName):
         liescope.forecast("mini-mafia", players=["openai:m?temprature=1"])
     with pytest.raises(UsageError):
         liescope.forecast("mini-mafia", learning="on", design="full")
-    with pytest.raises(UsageError, match="--judge"):
-        liescope.forecast_label(tmp_path)

@@ -38,12 +38,11 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def parts(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Three parts of it, one of them by the command, one in two goes."""
+    """Three parts of it, one of them by the command."""
     folder = tmp_path_factory.mktemp("parts")
     runs = [folder / f"big-{number}" for number in (1, 2, 3)]
     words = ["--player", "scripted:bold", "--player", "scripted:novice", "--games", "2", "--assess", "--part", "1/3"]
     assert cli.main(["play", "mini-mafia", *words, "--out", str(runs[0])]) == 0
-    play(runs[1], "2/3", preview=2)
     for number in (2, 3):
         play(runs[number - 1], f"{number}/3")
     return runs
@@ -130,5 +129,3 @@ def test_a_forecast_is_of_the_part(parts: list[Path], whole: Path) -> None:
         liescope.forecast("mini-mafia", part=part, **WORDS).to_json()["games"] for part in (None, "1/3", "2/3")
     ]
     assert [games["planned"] for games in forecasts] == [liescope.status(run).done for run in (whole, *parts[:2])]
-    found = liescope.forecast_label(whole, "scripted:steady", part="1/2").to_json()["games"]
-    assert found["left"] == liescope.status(whole).done // 2

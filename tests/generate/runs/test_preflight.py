@@ -18,7 +18,6 @@ from liescope import cli
 from liescope.common.errors import EndpointRefused
 from liescope.generate.players.openai import openai_player, pace
 from liescope.generate.players.openai.endpoint import FIRST_WORDLESS, MOST_WORDLESS
-from liescope.generate.players.player_protocol import PREFLIGHT
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.play import RunResult, play
 from liescope.generate.runs.rating import label
@@ -291,7 +290,5 @@ def test_with_a_cache_the_question_is_paid_once_too(serve_stub: Serve, tmp_path:
     latencies = [facts_of(tmp_path / name)[0]["latency_ms"] for name in ("one", "two")]
     assert latencies[0] > 0
     assert latencies[1] is None  # nobody was asked
-    assert run(stub, tmp_path / "three", cache=tmp_path / "cache", log=tmp_path / "log").complete
+    assert run(stub, tmp_path / "three", cache=tmp_path / "cache").complete
     assert [is_question(request) for request in stub.requests].count(True) == 1
-    logged = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
-    assert [line["game"] for line in logged if line["event"] == "request"].count(PREFLIGHT) == 1
