@@ -79,7 +79,7 @@ def claim_rows(record: GameRecord) -> tuple[ClaimRow, ...]:
         return tuple(_imported(record, _importer(record)))
     if GAMES[record.game].states_claims:
         return tuple(_imported(record, RULES))
-    by_models = model_claims(record).found.items()
+    by_models = model_claims(record).items()
     found = [row for model, claims in by_models for row in checked_claims(record, f"{BY_MODEL}{model}", claims)]
     return (*_read_by_rules(record), *_imported(record, _importer(record)), *found)
 

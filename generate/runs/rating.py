@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from liescope.common.errors import UsageError
 from liescope.common.parts import Part
 from liescope.common.settings import Option, OptionsModel, takes
-from liescope.data_cards.tables import ClaimRow
-from liescope.games.core import EventKind, Game, Outcome
+from liescope.games.core import Game, Outcome
 from liescope.games.rated_game import RatedGame, RatingSpec
 from liescope.games.record import GameRecord, Status
 from liescope.games.session import Session
@@ -36,12 +34,6 @@ from liescope.generate.runs.play import RunResult, run_job
 from liescope.generate.runs.run_folder import PART, RunConfig, handed_on
 from liescope.generate.runs.run_plan import PEOPLE, Plan, PlannedGame, RatingPlan, short_hash
 from liescope.labeling.beliefs import claims_made
-from liescope.labeling.label import label_game
-from liescope.labeling.ledger import BY_MODEL, RULES, claim_rows, statement_id
-from liescope.labeling.model_claims import ClaimAgreement, claim_agreement, model_claims
-
-if TYPE_CHECKING:
-    from liescope.common.report.contents import Report
 
 
 class RatingJob(Job):
@@ -205,7 +197,7 @@ def label(
     Returns
     -------
     RunResult
-        The run of the rated games; of claims, `claims_report` says how far they agree with the rules.
+        The run of the rated games.
 
     Raises
     ------
@@ -253,106 +245,3 @@ def default_folder(run: Path, rater: str, link: str = "by") -> Path:
     """The folder next to the run, named after the rater, if there is one, without the address of an endpoint."""
     slug = re.sub(r"[^A-Za-z0-9.]+", "-", rater.partition("@")[0]).strip("-")
     return run.with_name("-".join(filter(None, (run.resolve().name, link, slug))))
-
-
-# What `liescope label` prints of a run
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimsReport:
-    """One model. statements: asked about, with a readable reply; unread: replies that could not be read; dropped:
-    claims left out, by reason; agreement: with the rules, whose claims are the first origin.
-    """
-
-    model: str
-    statements: int
-    unread: int
-    dropped: Mapping[str, int]
-    agreement: tuple[ClaimAgreement, ...]
-
-    @property
-    def report(self) -> Report:
-        """How far the model and the rules agree, as it is printed."""
-        from liescope.common.report.contents import Column, Report, Section, Table
-
-        shares = (Column(name, format=".3f") for name in ("precision", "recall", "kappa"))
-        columns = (Column("kind", "against the rules"), Column("rules"), Column("model"), Column("both"), *shares)
-        rows = [
-            (row.kind or "all", row.first, row.second, row.both, row.precision, row.recall, row.kappa)
-            for row in self.agreement
-        ]
-        read = f"Claims found by {self.model} in {self.statements} statements ({self.unread} replies unreadable)."
-        lost = [f"Left out: {count} ({reason})." for reason, count in self.dropped.items()]
-        table = Table(columns, rows)
-        section = Section("claims", "Claims of the model against those of the rules", table=table, printed=True)
-        return Report(findings=(read,), notes=tuple(lost), sections=(section,))
-
-
-def claims_report(run: str | os.PathLike[str]) -> tuple[ClaimsReport, ...]:
-    """The report of each model that found claims in a run (`liescope label RUN --claims-by MODEL`)."""
-    read, unread = defaultdict[str, list[str]](list), Counter[str]()
-    dropped, claims = defaultdict[str, Counter[str]](Counter), list[ClaimRow]()
-    with Journal.open(Path(run)) as journal:
-        for game in journal.records():
-            for event in game.events:
-                if event.kind is EventKind.CLAIMS_FOUND:
-                    model = event.data.get("judge", "")
-                    unread[model] += bool(event.fallback)
-                    read[model] += [] if event.fallback else [statement_id(game.game_id, event.about or 0)]
-            for model, lost in model_claims(game).dropped.items():
-                dropped[model].update(lost)
-            claims += claim_rows(game)
-    return tuple(
-        ClaimsReport(
-            model,
-            len(statements),
-            unread[model],
-            dict(dropped[model].most_common()),
-            claim_agreement(claims, statements, RULES, f"{BY_MODEL}{model}"),
-        )
-        for model, statements in read.items()
-    )
-
-
-_BELIEVES = {True: "believes false", False: "believes true", None: "cannot know"}
-_UNREAD, _BOTH, _ALIKE = "unread", "with label_claim", "and alike"
-
-
-@dataclass(frozen=True, slots=True)
-class BeliefsReport:
-    """models: for each, how many of its statements it was asked about (asked), what it believes of their claims, how
-    many replies could not be read, how many have a `label_claim` too, and in how many of these both labels are alike.
-    """
-
-    models: Mapping[str, Mapping[str, int]]
-
-    @property
-    def report(self) -> Report:
-        """What the speakers believe, beside the log, as it is printed."""
-        from liescope.common.report.contents import Column, Report, Section, Table
-
-        if not self.models:
-            return Report(findings=("Nobody was asked: no statement has a claim that could be read.",), sections=())
-        names = ("asked", *_BELIEVES.values(), _UNREAD, _BOTH, _ALIKE)
-        rows = [(model, *(counts.get(name, 0) for name in names)) for model, counts in self.models.items()]
-        both, alike = (sum(counts.get(name, 0) for counts in self.models.values()) for name in (_BOTH, _ALIKE))
-        said = f"Of {both:,} statements with both labels, label_belief and label_claim are the same in {alike:,}."
-        table = Table([Column(name) for name in ("model", *names)], rows)
-        section = Section("beliefs", "What speakers believe of their own claims", table=table, printed=True)
-        return Report(findings=(said,), sections=(section,))
-
-
-def beliefs_report(run: str | os.PathLike[str]) -> BeliefsReport:
-    """How far what speakers believe agrees with the log, in a run of `liescope label RUN --beliefs`."""
-    found = defaultdict[str, Counter[str]](Counter)
-    with Journal.open(Path(run)) as journal:
-        for game in journal.records():
-            asked = {statement_id(game.game_id, e.about or 0): e for e in game.events if e.kind is EventKind.BELIEFS}
-            for row in label_game(game).statements if asked else ():
-                if (event := asked.get(row.statement_id)) is None:
-                    continue
-                counts = found[row.speaker_model]
-                counts.update(("asked", _UNREAD if event.fallback else _BELIEVES[row.label_belief]))
-                if row.label_belief is not None and row.label_claim is not None:
-                    counts.update((_BOTH, *([_ALIKE] if row.label_belief == row.label_claim else [])))
-    return BeliefsReport(dict(sorted(found.items())))

@@ -25,7 +25,7 @@ from liescope.generate.runs.fork import fork as fork_game
 from liescope.generate.runs.plan_games import PlanSettings
 from liescope.generate.runs.play import RunResult
 from liescope.generate.runs.play import play as play_games
-from liescope.generate.runs.rating import RatingSettings, beliefs_report, claims_report
+from liescope.generate.runs.rating import RatingSettings
 from liescope.generate.runs.rating import label as label_games
 from liescope.generate.runs.run_folder import PLAN_FILE
 
@@ -132,8 +132,8 @@ def _forecast_lines(found: Forecast) -> Iterator[str]:
             short = one if len(one) < _WIDE else f"{one[: _WIDE - 3]}…"
             yield f"{plain(short):{_WIDE}}{part.calls:>9,.0f}{tokens:>13,.0f}{words:>20}"
     yield f"\nTokens are estimated: {CHARACTERS_A_TOKEN} characters each; answers are of usual length,"
-    yield "or as long as those so far in this run. Reasoning without a bound, which may cost"
-    yield "many times as much, is not counted, and nothing is taken as cached."
+    yield "or as long as those so far in this run. Reasoning without a bound, which may"
+    yield "cost many times as much, is not counted, and nothing is taken as cached."
     if found.unpriced:
         yield "Where no price is known: --price MODEL=PROMPT,COMPLETION, or a file of prices."
 
@@ -231,15 +231,10 @@ def label(
 
     A judge takes each seat in turn and sees what the seat saw at that moment. The judged games form a separate run, for
     show, build and analyse. Stop at any time; the same command resumes. With --claims-by, a model lists the claims in
-    each statement, and its agreement with the rules is printed. With --beliefs, each player is asked what it believed
+    each statement. With --beliefs, each player is asked what it believed
     of the claims that it made.
 
     Example: liescope label runs/first --judge scripted:steady --roles
     """
     result = label_games(run, judge, claims_by=claims_by, out=out, progress=True, **given)
-    if claims_by is not None and not as_json:
-        for report in claims_report(result.folder):
-            _print_report(report.report)
-    if given.get("beliefs") and not as_json:
-        _print_report(beliefs_report(result.folder).report)
     summarise(result, as_json)

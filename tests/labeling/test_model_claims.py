@@ -7,7 +7,7 @@ import pytest
 from liescope.games.core import Event, EventKind
 from liescope.games.facts import ClaimData
 from liescope.labeling.ledger import claim_rows
-from liescope.labeling.model_claims import NO_MEANING, NO_PLAYER, NO_QUOTE, REPEATED, claim_agreement, standing
+from liescope.labeling.model_claims import standing
 
 TEXT = "I am the  detective. Bob is the mafioso, and I will vote for him. I checked Bob."
 
@@ -16,8 +16,8 @@ def found(play, **claim: str | None) -> object:
     game = play(says={"Alice": TEXT})
     said = next(event for event in game.events if event.text == TEXT)
     whole = ClaimData(kind="role", subject="Alice", object="detective", polarity="affirmed", quote="I am the detective")
-    kept, lost = standing(said, [whole | ClaimData(**claim)], game)  # type: ignore[typeddict-item]
-    return (kept[0].kind, kept[0].subject, kept[0].value) if kept else lost[0]
+    kept = standing(said, [whole | ClaimData(**claim)], game)  # type: ignore[typeddict-item]
+    return (kept[0].kind, kept[0].subject, kept[0].value) if kept else None
 
 
 @pytest.mark.parametrize(
@@ -25,15 +25,15 @@ def found(play, **claim: str | None) -> object:
     [
         ({}, ("role", "Alice", "detective")),
         ({"quote": '"I am the\ndetective."'}, ("role", "Alice", "detective")),
-        ({"quote": "I'm the detective"}, NO_QUOTE),
-        ({"quote": ""}, NO_QUOTE),
-        ({"quote": None}, NO_QUOTE),
+        ({"quote": "I'm the detective"}, None),
+        ({"quote": ""}, None),
+        ({"quote": None}, None),
         ({"subject": "alice"}, ("role", "Alice", "detective")),
-        ({"subject": "Alicia"}, NO_PLAYER),
-        ({"subject": None}, NO_PLAYER),
-        ({"object": "wizard"}, NO_MEANING),
+        ({"subject": "Alicia"}, None),
+        ({"subject": None}, None),
+        ({"object": "wizard"}, None),
         ({"kind": "guilt", "subject": "Bob", "object": "guilty", "quote": "Bob"}, ("guilt", "Bob", "mafia")),
-        ({"kind": "mood"}, NO_MEANING),
+        ({"kind": "mood"}, None),
         ({"object": "not mafia"}, ("role", "Alice", "town")),
         ({"object": "mafia"}, ("role", "Alice", "mafioso")),
         ({"object": "mafioso", "polarity": "denied"}, ("role", "Alice", "town")),
@@ -41,11 +41,11 @@ def found(play, **claim: str | None) -> object:
         ({"kind": "role", "subject": "Bob", "object": "mafia", "quote": "Bob is"}, ("guilt", "Bob", "mafia")),
         ({"kind": "innocence", "subject": "Bob", "object": "innocent", "quote": "Bob"}, ("innocence", "Bob", "town")),
         ({"kind": "investigation", "subject": "Bob", "object": "", "quote": "Bob"}, ("investigation", "Bob", "")),
-        ({"kind": "guilt", "subject": "Bob", "object": "", "quote": "Bob"}, NO_MEANING),
-        ({"kind": "guilt", "object": "mafia"}, NO_PLAYER),
+        ({"kind": "guilt", "subject": "Bob", "object": "", "quote": "Bob"}, None),
+        ({"kind": "guilt", "object": "mafia"}, None),
         ({"kind": "vote", "object": "bob", "quote": "vote for him"}, ("vote", "Alice", "Bob")),
-        ({"kind": "vote", "subject": "Bob", "object": "Alice", "quote": "vote"}, NO_PLAYER),
-        ({"kind": "protection", "subject": "Bob", "object": "", "quote": "Bob"}, NO_MEANING),  # nobody protects here
+        ({"kind": "vote", "subject": "Bob", "object": "Alice", "quote": "vote"}, None),
+        ({"kind": "protection", "subject": "Bob", "object": "", "quote": "Bob"}, None),  # nobody protects here
     ],
 )
 def test_what_stands_is_put_as_the_rules_would_put_it(play, claim, result) -> None:
@@ -60,7 +60,7 @@ def test_a_models_claims_have_their_own_origin_and_leave_the_labels_alone(play) 
         ClaimData(kind="role", subject="Alice", object="detective", polarity="affirmed", quote="I am the detective"),
         ClaimData(kind="guilt", subject="Charlie", object="mafia", polarity="affirmed", quote="Bob is the mafioso"),
     ]
-    assert standing(said, claims, game)[1] == [REPEATED]
+    assert len(standing(said, claims, game)) == 2  # the second repeats the first
     facts = {"judge": "wise", "claims": claims}
     event = Event(len(game.events), EventKind.CLAIMS_FOUND, 1, said.phase, actor="Alice", about=said.index, data=facts)
     asked = type(game)(**{name: getattr(game, name) for name in game.__slots__} | {"events": (*game.events, event)})
@@ -68,7 +68,3 @@ def test_a_models_claims_have_their_own_origin_and_leave_the_labels_alone(play) 
     assert [row for row in rows if row.origin == "rules"] == list(claim_rows(game))
     mine = {row.normal: row.claim_class for row in rows if row.origin == "model:wise"}
     assert mine == {"role(Alice)=detective": "lie", "guilt(Charlie)=mafia": "lie"}
-    by_kind = {row.kind: row for row in claim_agreement(rows, [f"g:{said.index}"], "rules", "model:wise")}
-    assert (by_kind["role"].precision, by_kind["role"].recall) == (1.0, 1.0)
-    assert (by_kind[""].both, by_kind[""].second) == (1, 2)
-    assert by_kind["guilt"].precision == 0.0
