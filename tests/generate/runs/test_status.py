@@ -18,7 +18,7 @@ from liescope.common.errors import BadData
 from liescope.generate.runs import run_progress as module
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.run_progress import STATE_FILE
-from tests.generate.runs.limited_server import Fault, LimitedServer
+from tests.generate.runs.limited_server import LimitedServer
 
 ROOT = Path(__file__).parents[3]
 SECRET = "sk-do-not-write-this-anywhere-0123456789"
@@ -108,30 +108,3 @@ def test_a_damaged_state_is_named_and_costs_nothing(tmp_path: Path) -> None:
     assert liescope.play("mini-mafia", out=out, games=1).complete
     (out / STATE_FILE).unlink()
     assert liescope.status(out).done == 1
-
-
-def test_the_log_has_a_line_for_every_request_and_game_and_no_secret(
-    serve: Callable[..., LimitedServer], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("STUB_API_KEY", SECRET)
-    said = json.dumps({"error": {"message": f"slow down, {SECRET}"}}).encode()
-    once: list[int] = []
-
-    def at_first(seconds: float, body: bytes) -> Fault | None:
-        once.append(1)
-        return Fault(429, said, {"Retry-After": "0.1"}) if len(once) == 2 else None
-
-    players = [f"openai:stub@{serve(fault=at_first).url}?key_env=STUB_API_KEY"]
-    options = {"design": "self", "games": 2, "log": tmp_path / "logs" / "run", "preflight": False}
-    result = liescope.play("mini-mafia", out=tmp_path / "run", players=players, **options)
-    text = (tmp_path / "logs" / "run").read_text()
-    assert SECRET not in text
-    lines = [json.loads(line) for line in text.splitlines()]
-    requests = [line for line in lines if line["event"] == "request" and line["game"]]
-    games = [line for line in lines if line["event"] == "game"]
-    again = [line["problem"] for line in requests if "429" in line["problem"]]
-    assert again == ["it limits the rate (429): slow down, [key]"]
-    assert len(requests) - len(again) == result.tally.calls
-    assert {line["status"] for line in games} == {"done"}
-    assert len(games) == 2
-    assert (lines[0]["event"], lines[-1]["event"], lines[-1]["done"]) == ("begin", "end", 2)
