@@ -27,6 +27,12 @@ class AnalyseSettings(OptionsModel):
 
 
 class _Fitted(AnalyseSettings):
+    drawn_votes: DrawnVotes = Field(default="keep", description=f"{_VOTES}.")
+    model: Annotated[str, Option(choices=("offset+dispersion", "paper"))] = Field(
+        default="offset+dispersion",
+        description="The capability model: offset+dispersion, which goes without offsets where combinations are too few "
+        "to tell them, or paper.",
+    )
     without: Annotated[Several, Option(metavar="MODEL")] = Field(
         default=(), description="A model whose games are left out; may be repeated."
     )
@@ -53,27 +59,14 @@ class _Sampler(_Sampled):
         le=0.999,
         description="Acceptance rate to tune the steps for; higher if transitions diverge.",
     )
-    sampler: Annotated[str, Option(choices=("nutpie", "pymc"))] = Field(
-        default="", description="nutpie or pymc; nutpie if it is installed."
-    )
+    sampler: Literal["nutpie", "pymc"] = Field(default="nutpie", description="The package that draws.")
 
 
 class FitSettings(_Sampler, _Fitted):
     """What `fit` takes."""
 
-    model: str = Field(
-        default="",
-        description="The model to fit: paper, offset+dispersion or paper+dispersion (offset+dispersion where the games "
-        "allow it, else paper+dispersion).",
-    )
     term: Annotated[Several, Option(metavar="TERM")] = Field(
         default=(), description="A term beside the model: name, last, seat or slips; may be repeated."
-    )
-    drawn_votes: DrawnVotes = Field(default="keep", description=f"{_VOTES}; the report shows both.")
-    condition: Several = Field(
-        default=(),
-        description="A condition to fit, by its name or some of its settings, as in 'rounds 8'; may be repeated. All "
-        "if none is named.",
     )
 
 
@@ -81,5 +74,3 @@ class ReportSettings(_Sampled, _Fitted):
     """What `report` takes."""
 
     title: str = Field(default="", description="The title of the page.")
-    model: str = Field(default="", description="The capability model to fit, as for fit.")
-    drawn_votes: DrawnVotes = Field(default="keep", description=f"{_VOTES}.")

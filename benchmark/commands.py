@@ -48,7 +48,7 @@ def fit(
     """Fit the capability model to games or to a table of counts.
 
     At its core it is logit p = v (m - d). Games with different settings (rounds, prompts, seating …) are fitted
-    separately and compared; those that cannot be fitted are left out, with the reason. Writes report.html (one page:
+    separately; those that cannot be fitted are left out, with the reason. Writes report.html (one page:
     who leads where that is settled, the scores with their intervals, how well the model fits, and the scores against
     backgrounds), report.md, two figures, the draws, and a CSV file for every table to the folder. Stops with an error,
     and writes nothing, if the sampler is far from converged.
@@ -97,7 +97,7 @@ def _analysed(result: AnalysisResult) -> Iterator[str]:
 
 
 def _sentences(result: AnalysisResult | ReportResult) -> Iterator[str]:
-    from liescope.benchmark.capability.fit_report import wrapped
+    from liescope.common.report.contents import wrapped
 
     return map(wrapped, (*result.findings, *result.notes))
 

@@ -14,7 +14,6 @@ from itertools import product
 from pathlib import Path, PurePath
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from liescope.benchmark.analyses.analysis_registry import SUBJECTS
@@ -28,9 +27,9 @@ from liescope.benchmark.capability.background_report import part_of_conditions
 from liescope.benchmark.capability.count_sources import is_file, load_conditions
 from liescope.benchmark.capability.counts import Counts, stated
 from liescope.benchmark.capability.fit_report import fit_page
-from liescope.benchmark.capability.model import PARAMETERS, ROLES
+from liescope.benchmark.capability.model import PARAMETERS
 from liescope.benchmark.capability.posterior import sample_longer
-from liescope.benchmark.capability.results import TAILS, labelled, scores
+from liescope.benchmark.capability.results import labelled, scores
 from liescope.benchmark.fitting import FitResult, fit_counts
 from liescope.common.console import progress as progress_bars
 from liescope.common.errors import LiescopeError, UsageError
@@ -112,7 +111,7 @@ def report(
     counted, unfit = _counted(named, own, must=games is None)
     conditions, fitted = counted, None
     if own.drawn_votes != "keep":
-        conditions = {name: replace(one, cells=one.undrawn) for name, one in counted.items() if one.undrawn.height}
+        conditions = {name: one.undrawn for name, one in counted.items() if one.undrawn.games}
         unfit = unfit or ("" if conditions else "every game contains a drawn vote")
     if conditions:
         try:
@@ -257,19 +256,9 @@ def _people(gathered: Gathered) -> Report:
     sentences = []
     for one in gathered.fit.fits:
         among = f" ({stated(one.condition)})" if len(gathered.fit.fits) > 1 else ""
-        table = scores(one.posterior).filter(pl.col("model") == PEOPLE)
-        for row, name in product(table.to_dicts(), PARAMETERS):
-            if row[name] is None:
-                sentences.append(f"No {ROLES[name]} was a person{among}, or the model has no {name} of its own.")
-                continue
-            shown = with_interval(row[name], row[f"{name}_lo"], row[f"{name}_hi"])
-            draws, of = one.posterior.flat()[name], one.posterior.names[name].index(PEOPLE)
-            ahead = (draws > draws[:, [of]]).sum(axis=1)
-            first, last = 1 + np.quantile(ahead, TAILS, method="inverted_cdf").astype(np.int64)
-            sentences.append(
-                f"{name} of people{among}: {shown}; among {draws.shape[1]} players its place is between {first} and "
-                f"{last} with 95% probability."
-            )
+        for row, name in product(scores(one.posterior).filter(model=PEOPLE).to_dicts(), PARAMETERS):
+            shown = with_interval(*(row[f"{name}{end}"] for end in ("", "_lo", "_hi")))
+            sentences.append(f"{name} of people{among}: {shown}.")
     return Report(sections=(Section("people", "People among the models", tuple(sentences)),))
 
 

@@ -1,4 +1,4 @@
-"""The sampler behind the capability model, and everything that differs between versions of its libraries.
+"""The samplers behind the capability model, and everything that differs between versions of their libraries.
 
 PyMC 5 comes with ArviZ 0.x (InferenceData), PyMC 6 with ArviZ 1.x (DataTree). Both answer `trace["posterior"]["m"]`,
 and both compute r-hat and effective sample sizes on a plain xarray Dataset; nothing else is used.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import os
-import time
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -22,16 +21,15 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from liescope.common.errors import MissingExtra, UnknownName
+from liescope.common.errors import MissingExtra
 
 Array = npt.NDArray[np.float64]
-SAMPLERS = ("nutpie", "pymc")
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How to sample. draws, tune: per chain. sampler: one of SAMPLERS, "" for nutpie where it is installed, else
-    pymc. target_accept: the acceptance rate that the step size is tuned to; higher means smaller steps.
+    """How to sample. draws, tune: per chain. sampler: nutpie or pymc. target_accept: the acceptance rate that the step
+    size is tuned to; higher means smaller steps.
     """
 
     draws: int = 1000
@@ -39,7 +37,7 @@ class Settings:
     chains: int = 4
     seed: int = 1
     target_accept: float = 0.95
-    sampler: str = ""
+    sampler: str = "nutpie"
 
 
 class Target(Protocol):
@@ -54,74 +52,41 @@ class Target(Protocol):
 @dataclass(frozen=True, slots=True)
 class Sample:
     """Points drawn from a density. points: shape (chains, draws, dimensions); heights: the log density of each, shape
-    (chains, draws); energy: the Hamiltonian's, same shape; diverging: after tuning, same shape. sampler: the one that
-    ran. seconds: how long it took.
+    (chains, draws); energy: the Hamiltonian's, same shape; diverging: after tuning, same shape.
     """
 
     points: Array
     heights: Array
     energy: Array
     diverging: npt.NDArray[np.bool_]
-    sampler: str
-    seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class Mixing:
-    """The worst of all parameters: rank-normalised split r-hat, bulk and tail effective sample size (Vehtari et al.
-    2021). NaN if a chain does not move.
-    """
-
-    r_hat_max: float
-    ess_bulk_min: float
-    ess_tail_min: float
-
-
-def choose_sampler(name: str = "") -> str:
-    """The sampler that will run. Raises UnknownName, or MissingExtra if its package is not installed."""
-    if name and name not in SAMPLERS:
-        raise UnknownName("sampler", name, SAMPLERS)
-    if name == "nutpie" and not find_spec("nutpie"):
-        raise MissingExtra("nutpie", "bayes")
-    return name or ("nutpie" if find_spec("nutpie") else "pymc")
-
-
-def load_pymc() -> ModuleType:
-    """PyMC, imported. Raises MissingExtra if it is not installed."""
+def load(*names: str) -> ModuleType:
+    """Import packages; the last of them. Raises MissingExtra if one is not installed."""
     with _quiet():
-        try:
-            return import_module("pymc")
-        except ModuleNotFoundError as error:
-            raise MissingExtra(error.name or "pymc", "bayes") from None
+        for name in names:
+            try:
+                module = import_module(name)
+            except ModuleNotFoundError as error:
+                raise MissingExtra(error.name or name, "bayes") from None
+    return module
 
 
 def sample(target: Target, settings: Settings) -> Sample:
     """Sample with NUTS, each chain starting from a draw of that approximating normal distribution; equal settings,
     densities, seeds and versions give equal draws.
     """
-    name = choose_sampler(settings.sampler)
-    begin = time.perf_counter()
     with _quiet():
-        trace, points = (_sample_nutpie if name == "nutpie" else _sample_pymc)(target, settings)
-    stats = {name: np.asarray(trace["sample_stats"][name].values) for name in ("logp", "energy", "diverging")}
-    seconds = time.perf_counter() - begin
-    return Sample(points, stats["logp"], stats["energy"], stats["diverging"].astype(np.bool_), name, seconds)
+        trace, points = (_sample_nutpie if settings.sampler == "nutpie" else _sample_pymc)(target, settings)
+    stats = (np.asarray(trace["sample_stats"][name].values) for name in ("logp", "energy", "diverging"))
+    heights, energy, diverging = stats
+    return Sample(points, heights, energy, diverging.astype(np.bool_))
 
 
-def smoothed_weights(log_ratios: Array) -> tuple[Array, Array]:
-    """Pareto-smoothed importance sampling (Vehtari et al. 2024): normalised log weights, and the Pareto k of each
-    observation, above 0.7 if they cannot be trusted. log_ratios: shape (observations, draws).
+def mixing(values: Mapping[str, Array]) -> tuple[float, float, float]:
+    """(rank-normalised split r-hat, bulk and tail effective sample size; Vehtari et al. 2021), the worst of all
+    parameters; NaN if a chain does not move. values: by variable, shape (chains, draws, size).
     """
-    with _quiet(), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", category=UserWarning)
-        import arviz
-
-        weights, k = arviz.psislw(np.ascontiguousarray(log_ratios))
-    return np.asarray(weights, dtype=np.float64), np.asarray(k, dtype=np.float64)
-
-
-def mixing(values: Mapping[str, Array]) -> Mixing:
-    """How well chains mix, worst parameter first; values: by variable, shape (chains, draws, size)."""
     with _quiet():
         import arviz
         import xarray
@@ -129,7 +94,7 @@ def mixing(values: Mapping[str, Array]) -> Mixing:
         frame = xarray.Dataset({name: (("chain", "draw", f"{name}_index"), draws) for name, draws in values.items()})
         found = [arviz.rhat(frame), arviz.ess(frame, method="bulk"), arviz.ess(frame, method="tail")]
     r_hat, bulk, tail = (np.concatenate([table[name].values.ravel() for name in values]) for table in found)
-    return Mixing(float(r_hat.max()), float(bulk.min()), float(tail.min()))
+    return float(r_hat.max()), float(bulk.min()), float(tail.min())
 
 
 def versions() -> dict[str, str]:

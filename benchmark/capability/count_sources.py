@@ -1,7 +1,4 @@
-"""Counts from the sources that a user names: runs, corpora, files of counts.
-
-A CSV file has the form that `fit` documents, or that of the three tables that the Mini-Mafia paper prints.
-"""
+"""Counts from the sources that a user names: runs, corpora, files of counts."""
 
 from __future__ import annotations
 
@@ -39,15 +36,12 @@ from liescope.generate.corpus.open import OpenedGames, open_games
 from liescope.generate.runs.run_folder import labels
 from liescope.labeling.conditions import PROMPTS
 
-TABLE_KEYS = ("capability", "model")
 MOST_DIGITS = 12  # the largest count; more must be a mistake and would overflow the sums
-TABLE_GAMES = 100  # games in each cell of the paper's tables
 
 
 def read_counts(path: Path) -> Counts:
     """Counts of a CSV file with the columns of PLAYERS, mafia_wins and games, in any order; rows of the
-    same cell are added up, further columns are ignored. A file with the columns capability and model is read as the
-    paper's tables.
+    same cell are added up, further columns are ignored.
 
     Raises UsageError if there is no such file, BadData (naming the line) where its content cannot be counts.
     """
@@ -56,14 +50,12 @@ def read_counts(path: Path) -> Counts:
     except FileNotFoundError:
         raise UsageError(f"there is no file {path}; give a CSV file of counts or the folder of a run") from None
     cells = parse_counts(text, str(path))
-    return Counts(cells, cells)
+    return Counts(cells)
 
 
 def parse_counts(text: str, name: str) -> pl.DataFrame:
     """The cells of a CSV text; name: used in errors. See `read_counts`."""
     header, rows = _rows(text, name)
-    if set(TABLE_KEYS) <= set(header):
-        return _from_tables(header, rows, name)
     missing = [column for column in SCHEMA if column not in header]
     if missing:
         raise BadData(
@@ -108,42 +100,6 @@ def _whole(text: str, column: str, line: int, name: str) -> int:
     return int(whole)
 
 
-def _from_tables(header: Sequence[str], rows: Sequence[tuple[int, Mapping[str, str]]], name: str) -> pl.DataFrame:
-    """Cells of the paper's three tables: capability, model, then one column for each background model.
-
-    Deceive counts mafia wins of (model; background, background), Detect town wins of (background, background; model),
-    Disclose town wins of (background; model; background), each of 100 games. A model against itself appears in all
-    three tables as the same 100 games: it is kept once, and the tables must agree.
-    """
-    found: dict[tuple[str, str, str], dict[int, int]] = {}
-    for line, row in rows:
-        model, capability = row["model"].strip(), row["capability"].strip().casefold()
-        for background in header:
-            if background in TABLE_KEYS:
-                continue
-            places = {
-                "deceive": (model, background, background),
-                "detect": (background, background, model),
-                "disclose": (background, model, background),
-            }
-            if capability not in places or not model:
-                raise BadData(f"{name}, line {line}: capability must be one of {', '.join(places)}, model not empty")
-            count = _whole(row[background], background, line, name)
-            if count > TABLE_GAMES:
-                raise BadData(f"{name}, line {line}: {count} wins under {background!r} of {TABLE_GAMES} games")
-            wins = count if capability == "deceive" else TABLE_GAMES - count
-            found.setdefault(places[capability], {})[line] = wins
-    for cell, said in found.items():
-        if len(set(said.values())) > 1:
-            lines = ", ".join(f"line {line} has {wins}" for line, wins in said.items())
-            raise BadData(
-                f"{name} says different things about the same {TABLE_GAMES} games of {', '.join(cell)}: of wins of the "
-                f"mafia, {lines}; correct the file"
-            )
-    cells = [(*cell, next(iter(said.values())), TABLE_GAMES) for cell, said in found.items()]
-    return tally(pl.DataFrame(cells, SCHEMA, orient="row"))
-
-
 Counted = npt.NDArray[np.int64]
 IMPLAUSIBLE = 1e-4
 """Of pairs of sources with different games and equal chances, so many may be taken for the same; a refusal should be
@@ -171,55 +127,53 @@ def too_alike(sources: Mapping[str, pl.DataFrame]) -> list[str]:
 
 
 def _agreement(first: pl.DataFrame, second: pl.DataFrame) -> tuple[float, int, float]:
-    """(Pearson's X², over how many shared combinations, how often different games with equal chances would agree as
-    well: 1 if often, or if no combination is informative).
+    """(Pearson's X² of homogeneity, over how many shared combinations, how often different games with equal chances
+    would agree as well: 1 if often, or if no combination is informative).
     """
-    columns = [*PLAYERS, "mafia_wins", "games"]
-    both = tally(first.select(columns)).join(tally(second.select(columns)), on=PLAYERS, suffix="_other")
-    total, won = pl.col("games") + pl.col("games_other"), pl.col("mafia_wins") + pl.col("mafia_wins_other")
-    telling = both.filter((won > 0) & (won < total) & (total <= _LARGEST)).with_columns(total=total, won=won)
+    both = (
+        tally(first)
+        .join(tally(second), on=PLAYERS, suffix="_other")
+        .with_columns(
+            total=pl.col("games") + pl.col("games_other"), won=pl.col("mafia_wins") + pl.col("mafia_wins_other")
+        )
+    )
+    telling = both.filter(pl.col("won").is_between(1, pl.col("total") - 1) & (pl.col("total") <= _LARGEST))
     kept = telling.sort("total", *PLAYERS, descending=True).head(_MOST_CELLS)
-    games, wins, totals, all_wins = (kept[name].to_numpy() for name in ("games", "mafia_wins", "total", "won"))
-    seen = float(_chi2(wins, games, all_wins, totals))
+    if kept.is_empty():
+        return 0.0, 0, 1.0
+    games, wins, total, won = (kept[name].to_numpy() for name in ("games", "mafia_wins", "total", "won"))
+    share = won / total
+    variance = share * (1 - share) * games * (total - games) / total
     random = np.random.default_rng(1)
 
-    def drawn(times: int) -> Array:
-        return _chi2(
-            random.hypergeometric(all_wins, totals - all_wins, games, size=(times, len(games))), games, all_wins, totals
-        )
+    def chi2(wins: Counted) -> Array:
+        return np.asarray((np.square(wins - games * share) / variance).sum(axis=-1))
 
-    first_draws = drawn(_FIRST)  # this many settle nearly every pair
-    if seen > first_draws.mean() - 2 * first_draws.std() or not len(games):
+    def drawn(times: int) -> Array:
+        return chi2(random.hypergeometric(won, total - won, games, size=(times, len(games))))
+
+    seen, first_draws = float(chi2(wins)), drawn(_FIRST)  # this many settle nearly every pair
+    if seen > first_draws.mean() - 2 * first_draws.std():
         return seen, kept.height, 1.0
     as_well = sum(int((drawn(_BLOCK) <= seen).sum()) for _ in range(_DRAWS // _BLOCK))
     return seen, kept.height, (as_well + 1) / (_DRAWS + 1)
-
-
-def _chi2(wins: Counted, games: Counted, total_wins: Counted, total_games: Counted) -> Array:
-    """Pearson's X² of homogeneity, over all combinations together."""
-    share = total_wins / total_games
-    variance = share * (1 - share) * games * (total_games - games) / total_games
-    return np.asarray((np.square(wins - games * share) / variance).sum(axis=-1))
 
 
 def load_conditions(
     paths: Sequence[str | os.PathLike[str]],
     without: Sequence[str] = (),
     pool: bool = False,
-    only: Sequence[str] = (),
     independent: bool = False,
 ) -> dict[str, Counts]:
     """The games of all paths, counted by condition: a folder is a run or a corpus, a file holds counts as CSV, and
     USER/NAME is a corpus on the Hub. Files do not say how their games were played; they are one condition.
 
-    without: models whose games are left out, and counted as excluded. only: conditions to keep, by their name or some
-    of its settings, `UNSTATED` for that of files; all if none is named. pool: add up the kept conditions, under "".
+    without: models whose games are left out, and counted as excluded. pool: add up all conditions, under "".
     independent: assume that the sources hold different games, however well their counts agree.
 
     A condition is named by the settings that tell it from the others, "" if there is only one. Raises UsageError
     if a path is named twice, if sources to be added up agree too well to hold different games
-    (`liescope.benchmark.capability.count_sources`), or if no game is left to count; BadData if one cannot be read, and
-    UnknownName for an unknown model or condition.
+    (`too_alike`), or if no game is left to count; BadData if one cannot be read, and UnknownName for an unknown model.
     """
     if len({Path(path).resolve() for path in paths}) < len(paths):
         raise UsageError("the same run, corpus or file is named twice; its games would count double")
@@ -232,14 +186,11 @@ def load_conditions(
             found.setdefault(kind, {})[games.source] = counts
     if files:
         found["", "{}"] = {str(path): read_counts(path) for path in files}
-    named = _named(list(found))
-    chosen = _chosen(dict(zip(named, found.values(), strict=True)), only)
-    settings = [json.loads(text) for name, (_, text) in zip(named, found, strict=True) if name in chosen]
-    prompts = {tuple(one.get(key) for key in ("prompts", PROMPTS)) for one in settings}
-    notes = _alike(chosen, pool, independent)
-    parts = {name: add(list(by_source.values())) for name, by_source in chosen.items()}
+    by_condition = dict(zip(_named(list(found)), found.values(), strict=True))
+    notes = _alike(by_condition, pool, independent)
+    parts = {name: add(list(by_source.values())) for name, by_source in by_condition.items()}
     if pool:
-        notes += _pooled(parts, len(prompts) > 1)
+        notes += _pooled(parts, [json.loads(settings) for _, settings in found])
         parts = {"": add(list(parts.values()))}
     parts = {name: replace(counts, notes=notes) for name, counts in parts.items()}
     for model in without:
@@ -252,39 +203,21 @@ def load_conditions(
     return kept
 
 
-def _chosen(parts: Mapping[str, dict[str, Counts]], only: Sequence[str]) -> dict[str, dict[str, Counts]]:
-    """The conditions that were asked for, all if none was."""
-    kept: dict[str, dict[str, Counts]] = {}
-    for wanted in only:
-        settings = set(wanted.split(", "))
-        found = {name: part for name, part in parts.items() if settings <= set(stated(name).split(", "))}
-        if not found:
-            raise UnknownName("condition", wanted, map(stated, parts))
-        kept |= found
-    return kept or dict(parts)
-
-
 def _alike(parts: Mapping[str, Mapping[str, Counts]], pool: bool, independent: bool) -> tuple[str, ...]:
-    """Notes on sources whose counts agree too well to come from different games. parts: by condition and
-    source. Raises UsageError if such sources would be added up, unless they are said to be independent.
+    """Notes on sources to be added up whose counts agree too well to come from different games. parts: by condition and
+    source. Raises UsageError unless such sources are said to be independent.
     """
-
-    def by_source(*conditions: Mapping[str, Counts]) -> dict[str, pl.DataFrame]:
+    together = [[part] for part in parts.values()] if not pool else [list(parts.values())]
+    found = []
+    for conditions in together:
         names = dict.fromkeys(name for part in conditions for name in part)
-        return {name: pl.concat(part[name].cells for part in conditions if name in part) for name in names}
-
-    together = [by_source(*parts.values())] if pool else [by_source(part) for part in parts.values()]
-    found = [one for sources in together for one in too_alike(sources)]
+        found += too_alike({name: pl.concat(part[name].cells for part in conditions if name in part) for name in names})
     if found and not independent:
         raise UsageError(
             f"{found[0]}; the same games would count twice, so name one of them. If they are different games, "
             "say so with --independent"
         )
-    notes = [f"{one}; they were counted as different games, as they were said to be." for one in found]
-    if not pool and len(parts) > 1:
-        apart = too_alike({stated(name): pl.concat(by_source(part).values()) for name, part in parts.items()})
-        notes += [f"{one}; what one of them shows, the other does not confirm." for one in apart]
-    return tuple(notes)
+    return tuple(f"{one}; they were counted as different games, as they were said to be." for one in found)
 
 
 def is_file(path: Path) -> bool:
@@ -313,14 +246,15 @@ def _named(kinds: Sequence[tuple[str, str]]) -> list[str]:
     return named
 
 
-def _pooled(parts: Mapping[str, Counts], prompts_differ: bool) -> tuple[str, ...]:
+def _pooled(parts: Mapping[str, Counts], settings: Sequence[Mapping[str, object]]) -> tuple[str, ...]:
     """A note on conditions that were added up; none for a single one."""
     if len(parts) < 2:
         return ()
-    games = (f"{stated(name)} ({part.cells['games'].sum()} games)" for name, part in parts.items())
+    prompts = {tuple(one.get(key) for key in ("prompts", PROMPTS)) for one in settings}
+    games = (f"{stated(name)} ({counts.games} games)" for name, counts in parts.items())
     return (
         f"{len(parts)} conditions were added up as if they were one: {'; '.join(games)}. "
-        f"{'Their prompts differ, and t' if prompts_differ else 'T'}he figures describe this mixture, not any one of "
+        f"{'Their prompts differ, and t' if len(prompts) > 1 else 'T'}he figures describe this mixture, not any one of "
         "them.",
     )
 
@@ -328,12 +262,11 @@ def _pooled(parts: Mapping[str, Counts], prompts_differ: bool) -> tuple[str, ...
 def _without(parts: Mapping[str, Counts], model: str) -> dict[str, Counts]:
     found = {}
     for name, counts in parts.items():
-        kept, undrawn = leave_out(counts.cells, model), leave_out(counts.undrawn, model)
-        games = int(counts.cells["games"].sum()) - int(kept["games"].sum())
-        excluded = {**counts.excluded, **({f"{model} played in them": games} if games else {})}
-        played = leave_out(counts.played, model)
-        found[name] = replace(counts, cells=kept, undrawn=undrawn, excluded=excluded, played=played)
-    if all(found[name].cells.height == parts[name].cells.height for name in parts):
+        kept = replace(counts, cells=leave_out(counts.cells, model), played=leave_out(counts.played, model))
+        games = counts.games - kept.games
+        reason = {f"{model} played in them": games} if games else {}
+        found[name] = replace(kept, excluded={**counts.excluded, **reason})
+    if all(found[name].games == parts[name].games for name in parts):
         players = (set(counts.cells[column]) for counts in parts.values() for column in PLAYERS)
         raise UnknownName("model", model, set().union(*players))
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import polars as pl
 
@@ -44,24 +44,34 @@ seat: of the deceiver; last: the role that spoke last, "" if nobody did. A vote 
 class Counts:
     """Games counted by cell.
 
-    cells: a frame of SCHEMA, one row for each (deceiver, discloser, voter), sorted; mafia_wins of games. undrawn: the
-    same without games that contain a vote drawn by the rules because a reply was unusable. sources: where the words of
-    the players come from, empty if the counts do not say (a file). excluded: how many games were left out, by
-    reason. played: the same games one by one, a frame of PLAYED, without those of files, which hold counts only.
-    notes: sentences that must accompany any result from these games.
+    cells: a frame of SCHEMA, one row for each (deceiver, discloser, voter), sorted; mafia_wins of games. played: the
+    same games one by one, a frame of PLAYED, without those of files, which hold counts only. sources: where the words
+    of the players come from, empty if the counts do not say (a file). excluded: how many games were left out, by
+    reason. notes: sentences that must accompany any result from these games.
     """
 
     cells: pl.DataFrame
-    undrawn: pl.DataFrame
+    played: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=PLAYED))
     sources: frozenset[Source] = frozenset()
     excluded: Mapping[str, int] = field(default_factory=dict)
-    played: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=PLAYED))
     notes: tuple[str, ...] = ()
 
     @property
+    def games(self) -> int:
+        """How many games were counted."""
+        return int(self.cells["games"].sum())
+
+    @property
     def drawn_games(self) -> int:
-        """How many games contain a drawn vote; 0 for counts from a file, which do not say."""
-        return int(self.cells["games"].sum()) - int(self.undrawn["games"].sum())
+        """How many games contain a vote that the rules drew because a reply was unusable; files do not say."""
+        return int(self.played["drawn"].sum())
+
+    @property
+    def undrawn(self) -> Counts:
+        """The same without those games."""
+        drawn = self.played.filter("drawn").select(*PLAYERS, -pl.col("mafia_wins"), games=pl.lit(-1, pl.Int64))
+        cells = tally(pl.concat([self.cells, drawn])).filter(pl.col("games") > 0)
+        return replace(self, cells=cells, played=self.played.filter(~pl.col("drawn")))
 
 
 def stated(condition: str) -> str:
@@ -155,9 +165,7 @@ def _dealt(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
 
 def counts_of(played: pl.DataFrame, sources: frozenset[Source], excluded: Mapping[str, int]) -> Counts:
     """The counts of games. played: a frame of PLAYED."""
-    each = played.select(*PLAYERS, "mafia_wins", "drawn", games=pl.lit(1, pl.Int64))
-    cells, undrawn = (tally(part.select(SCHEMA.names())) for part in (each, each.filter(~pl.col("drawn"))))
-    return Counts(cells, undrawn, sources, dict(excluded), played)
+    return Counts(tally(played.select(*PLAYERS, "mafia_wins", games=pl.lit(1, pl.Int64))), played, sources, excluded)
 
 
 def add(parts: Sequence[Counts]) -> Counts:
@@ -165,12 +173,8 @@ def add(parts: Sequence[Counts]) -> Counts:
     excluded: Counter[str] = Counter()
     for part in parts:
         excluded.update(part.excluded)
-    empty = pl.DataFrame(schema=SCHEMA)
-    cells, undrawn = (
-        tally(pl.concat([empty, *frames]))
-        for frames in ([part.cells for part in parts], [part.undrawn for part in parts])
-    )
+    cells = tally(pl.concat([pl.DataFrame(schema=SCHEMA), *(part.cells for part in parts)]))
     played = pl.concat([pl.DataFrame(schema=PLAYED), *(part.played for part in parts)])
     sources = frozenset[Source]().union(*(part.sources for part in parts))
     notes = tuple(dict.fromkeys(note for part in parts for note in part.notes))
-    return Counts(cells, undrawn, sources, dict(excluded), played, notes)
+    return Counts(cells, played, sources, dict(excluded), notes)

@@ -4,41 +4,29 @@ with its pictures, and as the lines that `fit` prints.
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from liescope.benchmark.analyses.analysis_figures import Colours, Dots, stated_conditions
+from liescope.benchmark.capability import effects
 from liescope.benchmark.capability.backend import versions
 from liescope.benchmark.capability.background_report import part_of_conditions
 from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, PLAYERS, VOTER, stated
-from liescope.benchmark.capability.effects import effects, slip_rates
-from liescope.benchmark.capability.model import PARAMETERS
-from liescope.benchmark.capability.posterior import Posterior
-from liescope.benchmark.capability.results import labelled, left_sentence, tidy_draws
-from liescope.benchmark.capability.sentences import (
-    APART,
-    HEADS,
-    INCOMPARABLE,
-    NOTHING_SHARED,
-    TITLE,
-    goodness_sentences,
-    reading,
-    shown_parameters,
-    told,
-)
+from liescope.benchmark.capability.results import labelled, tidy_draws
+from liescope.benchmark.capability.sentences import HEADS, TITLE, of_each, reading
 from liescope.common.colours import COLOURS, MUTED
 from liescope.common.figures import legend, name_axis, stacked, style, svg
-from liescope.common.report.contents import Column, Content, Report, Section, Table
+from liescope.common.report.contents import Column, Content, Report, Section, Table, terminal
 from liescope.common.text import plain
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from liescope.benchmark.capability.posterior import Posterior
     from liescope.benchmark.fitting import FitResult
 
 WORST = 5  # combinations shown, those furthest from their predictions
@@ -92,32 +80,27 @@ def predictive(cells: pl.DataFrame) -> Figure:
 
 def fit_report(result: FitResult) -> Report:
     """The report: its page, tables, figures and draws, and the scores against backgrounds beside those of the fit."""
-    posteriors = {part.condition: part.posterior for part in result.fits}
+    posteriors = _posteriors(result)
     converged = {name: one for name, one in posteriors.items() if not one.faults}
     background = part_of_conditions({name: one.cells for name, one in posteriors.items()}, converged)
-    told = fit_page(replace(result, parts=(*result.parts, background)))
-    draws = labelled({name: tidy_draws(one) for name, one in posteriors.items()}, len(posteriors) > 1)
     files: dict[str, Content] = {
         "capability.json": result.to_json(),
-        "draws.parquet": draws,
+        "draws.parquet": labelled({name: tidy_draws(one) for name, one in posteriors.items()}, len(posteriors) > 1),
         "forest.png": forest(result.scores),
         "predictive.png": predictive(result.cells),
     }
-    return replace(told, files=files, picture="forest.png")
+    return replace(fit_page(result, background), files=files, picture="forest.png")
 
 
-def fit_page(result: FitResult) -> Report:
-    """The page of a fit and its parts, without the files."""
-    sections = [
-        _scores(result),
-        _fit(result),
-        *_drawn(result),
-        *_conditions(result),
-        *(section for part in result.parts for section in part.sections),
-        _sampler(result),
-    ]
-    missing = {stated(name): reason for name, reason in result.unfit.items()}
+def fit_page(result: FitResult, more: Report | None = None) -> Report:
+    """The page of a fit, without the files. more: sections before the last."""
+    beside = [effects.part(_posteriors(result)), more or Report()]
     games, wins = (int(result.cells[name].sum()) for name in ("games", "mafia_wins"))
+    tables = {"capability": result.scores, "counts": result.cells}
+    missing = {stated(name): reason for name, reason in result.unfit.items()}
+    for part in beside:
+        tables |= part.tables
+        missing |= part.missing
     return Report(
         TITLE,
         result.findings,
@@ -126,33 +109,39 @@ def fit_page(result: FitResult) -> Report:
         result.notes,
         f"{games} games in {result.cells.height} combinations of {result.scores['model'].n_unique()} players; the "
         f"mafia won {wins / games:.1%}. Fitted with Liescope {version('liescope')}.",
-        tuple(sections),
-        missing | {title: why for part in result.parts for title, why in part.missing.items()},
-        {name: table for name, table in tables(result).items() if not table.is_empty()},
+        (
+            _scores(result.scores),
+            Section("reading", "How to read the scores", reading("b" in result.scores.columns)),
+            _fit(result),
+            *(section for part in beside for section in part.sections),
+            _sampler(result),
+        ),
+        missing,
+        tables,
     )
 
 
-def tables(result: FitResult) -> dict[str, pl.DataFrame]:
-    """The tables of a fit by the names of their files, without the ending; some may be empty."""
-    return {
-        "capability": result.scores,
-        "counts": result.cells,
-        "drawn_votes": result.drawn,
-        "differences": result.differences,
-        "win_rates": result.win_rates,
-        **{name: table for part in result.parts for name, table in part.tables.items()},
-    }
+def _posteriors(result: FitResult) -> Mapping[str, Posterior]:
+    return {part.condition: part.posterior for part in result.fits}
 
 
-def _scores(result: FitResult) -> Section:
-    columns = [Column(name, HEADS[name], interval=True) for name in shown_parameters(result.scores)]
+def fit_lines(result: FitResult) -> Iterator[str]:
+    """What `fit` prints: findings, notes, the scores, effects and slips, the sampler, where the report is."""
+    yield from terminal(fit_page(result))
+    if result.report is not None:
+        yield f"wrote {plain(str(result.report))}"
+
+
+def _scores(scores: pl.DataFrame) -> Section:
+    columns = [Column(name, head, interval=True) for name, head in HEADS.items()]
     return Section(
         "scores",
         "Scores of the models",
-        (*told(result.fits), *reading(result.scores)),
+        (),
         "Posterior means with central 95% intervals; a dash where a model never held the role. Highest m first.",
-        table=Table.of(result.scores, (Column("condition"), Column("model"), *columns)),
+        table=Table.of(scores, (Column("condition"), Column("model"), *columns)),
         file="capability.csv",
+        printed=True,
     )
 
 
@@ -160,13 +149,13 @@ def _fit(result: FitResult) -> Section:
     columns = ["condition", *PLAYERS, "games", "observed", "predicted", "lo", "hi"]
     furthest = result.cells.sort((pl.col("observed") - pl.col("predicted")).abs(), descending=True).head(WORST)
     inside = (
-        f"{_covered(result):.1%} of the combinations lie in the 95% interval that the fit predicts for them. The ones "
-        "furthest from their prediction:"
+        f"{int(result.cells['inside'].sum()) / result.cells.height:.1%} of the combinations lie in the 95% interval "
+        "that the fit predicts for them. The ones furthest from their prediction:"
     )
     return Section(
         "goodness",
         "Goodness of fit",
-        (*goodness_sentences(result.fits), inside),
+        (*of_each(result.fits, lambda part: [part.goodness.sentence()]), inside),
         "lo to hi: the central 95% interval that the fit predicts for as many new games.",
         svg(predictive(result.cells), "predictive"),
         "Observed against predicted win rate of the mafia, a point for each combination of players.",
@@ -176,51 +165,12 @@ def _fit(result: FitResult) -> Section:
     )
 
 
-def _covered(result: FitResult) -> float:
-    return int(result.cells["inside"].sum()) / result.cells.height
-
-
-_DRAWN = (
-    *(Column("condition"), Column("model"), Column("parameter")),
-    *(Column(name, f"games {name.replace('_', ' ')}", interval=True) for name in ("kept", "left_out")),
-)
-
-
-def _drawn(result: FitResult) -> list[Section]:
-    if result.drawn.is_empty():
-        return []
-    title = "With and without games that contain a drawn vote"
-    return [Section("drawn-votes", title, table=Table.of(result.drawn, _DRAWN), file="drawn_votes.csv")]
-
-
-def _conditions(result: FitResult) -> list[Section]:
-    if len(result.fits) < 2:
-        return []
-    rates = "Win rates of the mafia, for the combinations played in both conditions (Newcombe's 95% intervals)."
-    return [
-        Section(
-            "conditions",
-            "One condition against another: scores",
-            (INCOMPARABLE if result.differences.is_empty() else APART,),
-            table=result.differences,
-            file="differences.csv",
-        ),
-        Section(
-            "win-rates",
-            "One condition against another: win rates",
-            (NOTHING_SHARED if result.win_rates.is_empty() else rates,),
-            table=result.win_rates,
-            file="win_rates.csv",
-        ),
-    ]
-
-
 def _sampler(result: FitResult) -> Section:
     rows = [
         {
             "condition": fit.condition,
             "model": fit.posterior.variant.name,
-            "sampler": f"NUTS by {fit.posterior.sampler}",
+            "sampler": f"NUTS by {fit.posterior.settings.sampler}",
             "chains": found.chains,
             "draws": found.draws,
             "tuning draws": fit.posterior.settings.tune,
@@ -238,71 +188,3 @@ def _sampler(result: FitResult) -> Section:
     used = ", ".join(f"{name} {number}" for name, number in versions().items())
     table = pl.DataFrame(rows) if len(rows) > 1 else pl.DataFrame(rows).drop("condition")
     return Section("sampler", "The sampler", (f"Made with {used}.",), table=table)
-
-
-WIDTH = 79
-_NAME, _FIGURE = 17, 20
-
-
-def wrapped(text: str) -> str:
-    """Outside text in lines that fit; long words such as paths are not split, and a command to install something stands
-    on a line of its own.
-    """
-    words, install, what = plain(text).partition("pip install ")
-    lines = textwrap.fill(words, WIDTH, break_long_words=False, break_on_hyphens=False)
-    return f"{lines}\n{install}{what}" if install else lines
-
-
-def fit_lines(result: FitResult) -> Iterator[str]:
-    """The summary of a fit: findings, notes, a table of scores for each condition, diagnostics, where the report is."""
-    yield from (wrapped(sentence) for sentence in (*result.findings, *result.notes))
-    for part in result.fits:
-        several = len(result.fits) > 1
-        table = result.scores.filter(pl.col("condition") == part.condition) if several else result.scores
-        yield ""
-        if several:
-            yield wrapped(stated(part.condition))
-        heads = ("m deceives", "d discloses", "v responds")
-        yield " ".join([f"{'model':{_NAME}}", *(f"{head:>{_FIGURE}}" for head in heads)])
-        for row in table.iter_rows(named=True):
-            yield " ".join([_short(row["model"]), *(f"{_figure(row, name):>{_FIGURE}}" for name in PARAMETERS)])
-        if left := left_sentence(part.posterior):
-            yield wrapped(left)
-        yield from _effects(part.posterior)
-    yield ""
-    for part in result.fits:
-        found = part.posterior.diagnostics
-        divergent = f"{found.divergences} divergences" if found.divergences else "no divergences"
-        least = min(found.ess_bulk_min, found.ess_tail_min)
-        yield wrapped(
-            f"r-hat at most {found.r_hat_max:.4f}, ESS at least {least:.0f}, {divergent}"
-            + (f" ({stated(part.condition)})" if len(result.fits) > 1 else "")
-        )
-    yield from (wrapped(sentence) for sentence in goodness_sentences(result.fits))
-    yield f"{_covered(result):.0%} of {result.cells.height} combinations in their 95% interval"
-    if result.report is not None:
-        yield f"wrote {plain(str(result.report))}"
-
-
-def _effects(posterior: Posterior) -> Iterator[str]:
-    """The effects of names, last speakers, seats and slips, where the model has such terms."""
-    if (shifts := effects(posterior)).height:
-        yield f"{'':{_NAME}} {'adds to the logit':>{_FIGURE}}"
-        for row in shifts.to_dicts():
-            yield f"{_short(row['term'] + ' ' + row['level'])} {_figure(row, 'effect'):>{_FIGURE}}"
-    if (slips := slip_rates(posterior)).height:
-        yield f"{'share of votes':{_NAME}} {'role':9} {'slips':>{_FIGURE}} {'drawn':>{_FIGURE}}"
-        for row in slips.to_dicts():
-            figures = (f"{_figure(row, name):>{_FIGURE}}" for name in ("slip", "drawn"))
-            yield " ".join([_short(row["model"]), f"{row['role']:9}", *figures])
-
-
-def _short(name: str) -> str:
-    shown = " ".join(plain(name).split())
-    return f"{shown if len(shown) <= _NAME else shown[: _NAME - 1] + '…':{_NAME}}"
-
-
-def _figure(row: dict[str, Any], name: str) -> str:
-    if row[name] is None:
-        return "–"
-    return f"{row[name]:z.2f} ({row[f'{name}_lo']:z.2f}, {row[f'{name}_hi']:z.2f})"

@@ -3,7 +3,7 @@
 Mini-Mafia paper, Eq. 2. m is how well a model deceives, d how well it discloses, v how strongly it responds, as the
 voter, to the gap between them; v may be negative. The default adds an offset b_k of each voter, so that a voter who
 leans to one side whatever is said is not mistaken for a deaf or a keen one, and lets counts scatter more than a
-binomial. `TERMS` can be added to either.
+binomial; where the combinations are too few to tell offsets, it goes without them. `TERMS` can be added to either.
 
 The model has two symmetries: m and d shifted by one number, and v scaled against m and d, leave every p unchanged. The
 paper samples all 3I parameters with priors N(0, 2) (Eq. 7) and rescales afterwards; its sampler then wanders along two
@@ -47,25 +47,20 @@ import polars as pl
 from scipy.sparse import csr_array, hstack
 
 from liescope.benchmark.capability.backend import Array
-from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, DRAWN, PLAYERS, VOTER, Counts
+from liescope.benchmark.capability.counts import DISCLOSER, DRAWN, PLAYERS, VOTER, Counts
 from liescope.common.errors import UnknownName, UsageError
 
 Index = npt.NDArray[np.int64]
 
 PARAMETERS = ("m", "d", "v")
-SHIFTS = {
-    "name": f"the name of the {DECEIVER} (Eq. 8)",
-    "last": "the role that speaks last",
-    "seat": f"the place of the {DECEIVER} in the order of seats",
-}
-"""Terms added to the logit by what a game happened to be dealt."""
+SHIFTS = ("name", "last", "seat")
+"""Terms added to the logit by what a game happened to be dealt: the name of the deceiver (Eq. 8), the role that speaks
+last, the place of the deceiver in the order of seats."""
 SLIPS = "slips"
-TERMS = {
-    **SHIFTS,
-    SLIPS: f"the {VOTER}'s readable vote is what the formula predicts; slips of {DECEIVER} and {DISCLOSER}, and "
-    "votes that the rules drew, have rates of their own, by model, and together they make the win",
-}
-"""Terms beside the formula. They need games, not counts."""
+"""The term by which the formula predicts the voter's readable vote. Slips of deceiver and discloser, and votes that the
+rules drew, have rates of their own, by model, and together they make the win."""
+TERMS = (*SHIFTS, SLIPS)
+"""They need games, not counts."""
 
 PRIOR_SD = 2.0  # width of m, d and v as published
 MEAN_SD = 2.0  # width of the mean of d
@@ -82,21 +77,21 @@ class Variant:
     some of TERMS.
     """
 
-    base: str
     offset: bool
     dispersed: bool
     terms: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
-        """The base and its terms: "offset+dispersion+last"."""
-        return "+".join((self.base, *self.terms))
+        """What it adds to what, and its terms: "offset+dispersion+last"."""
+        base = f"{'offset' if self.offset else 'paper'}{'+dispersion' if self.dispersed else ''}"
+        return "+".join((base, *self.terms))
 
     @property
     def formula(self) -> str:
         """The logit, and what else differs, in words."""
         what = f"the {VOTER}'s vote for the {DISCLOSER}" if SLIPS in self.terms else "the mafia's win"
-        added = "".join(f" + {name}" for name in (*(("b",) if self.offset else ()), *self.shifts))
+        added = "".join(f" + {name}" for name in self.vectors[len(PARAMETERS) :])
         return f"logit of {what} = v (m - d){added}; {'beta-binomial' if self.dispersed else 'binomial'} counts"
 
     @property
@@ -114,12 +109,10 @@ class Variant:
         return SHIFT_SD if name in SHIFTS else SD_PRIOR if self.dispersed else PRIOR_SD
 
 
-PAPER = Variant("paper", offset=False, dispersed=False)
-DEFAULT = Variant("offset+dispersion", offset=True, dispersed=True)
+PAPER = Variant(offset=False, dispersed=False)
+DEFAULT = Variant(offset=True, dispersed=True)
 """The one that predicts: see docs/results/capability.md for its score on combinations that it has not seen."""
-FALLBACK = Variant("paper+dispersion", offset=False, dispersed=True)
-"""The default where the combinations are too few to tell offsets."""
-VARIANTS = {one.base: one for one in (DEFAULT, PAPER, FALLBACK)}
+MODELS = {one.name: one for one in (DEFAULT, PAPER)}
 
 
 def variant(name: str, terms: Sequence[str] = ()) -> Variant:
@@ -127,33 +120,31 @@ def variant(name: str, terms: Sequence[str] = ()) -> Variant:
 
     Raises UnknownName for a name or term that does not exist, UsageError for slips with a shift.
     """
-    if name not in VARIANTS:
-        raise UnknownName("capability model", name, VARIANTS)
+    if name not in MODELS:
+        raise UnknownName("capability model", name, MODELS)
     for term in terms:
         if term not in TERMS:
             raise UnknownName("term of the capability model", term, TERMS)
-    found = replace(VARIANTS[name], terms=tuple(term for term in TERMS if term in terms))
+    found = replace(MODELS[name], terms=tuple(term for term in TERMS if term in terms))
     if found.shifts and SLIPS in terms:
         raise UsageError(f"the term {SLIPS} cannot be joined with {', '.join(found.shifts)}; leave one out")
     return found
 
 
-def rows_for(counts: Counts, terms: Sequence[str] = (), drawn_votes: bool = True) -> pl.DataFrame:
+def rows_for(counts: Counts, terms: Sequence[str] = ()) -> pl.DataFrame:
     """Counts with the columns of PLAYERS, mafia_wins, games, sorted: a row for each combination; with a shift, for each
     combination and value of it; with slips, also the voter's votes (readable, for one of the other two),
     votes_for_discloser, and for each role ROLE_votes (readable), ROLE_slips (for the voter) and ROLE_drawn.
 
-    drawn_votes: keep games with a vote that the rules drew. Raises UsageError for terms, which need games, if some
-    counts come from a file.
+    Raises UsageError for terms, which need games, if some counts come from a file.
     """
     if not terms:
-        return counts.cells if drawn_votes else counts.undrawn
-    if counts.played.height < int(counts.cells["games"].sum()):
+        return counts.cells
+    if counts.played.height < counts.games:
         raise UsageError(
             f"the terms {', '.join(TERMS)} need games, and a file holds counts only; name the runs or corpora that the "
             "counts were made of"
         )
-    played = counts.played if drawn_votes else counts.played.filter(~pl.col("drawn"))
     sums = {"mafia_wins": pl.col("mafia_wins").sum(), "games": pl.len().cast(pl.Int64)}
     if SLIPS in terms:
         for role in PLAYERS:
@@ -163,7 +154,7 @@ def rows_for(counts: Counts, terms: Sequence[str] = (), drawn_votes: bool = True
             sums[f"{role}_drawn"] = (vote == DRAWN).sum().cast(pl.Int64)
         sums["votes_for_discloser"] = (pl.col(f"{VOTER}_vote") == DISCLOSER).sum().cast(pl.Int64)
     keys = [*PLAYERS, *(term for term in terms if term in SHIFTS)]
-    return played.group_by(keys).agg(**sums).sort(keys)
+    return counts.played.group_by(keys).agg(**sums).sort(keys)
 
 
 ROLES = dict(zip((*PARAMETERS, "b"), (*PLAYERS, VOTER), strict=True))
@@ -184,19 +175,17 @@ def code_rows(rows: pl.DataFrame, variant: Variant) -> tuple[dict[str, tuple[str
 def logits(rows: pl.DataFrame, names: Mapping[str, tuple[str, ...]], draws: Mapping[str, Array]) -> Array:
     """The logit of each row in each draw, shape (draws, rows). draws: flat, shape (draws, names), by parameter."""
     values = {}
-    for name in draws.keys() - {"rho"}:
-        place = {one: number for number, one in enumerate(names[name])}
-        values[name] = draws[name][:, [place[one] for one in rows[ROLES.get(name, name)]]]
-    total = values["v"] * (values["m"] - values["d"])
-    for name in draws:
-        if name not in (*PARAMETERS, "rho"):
-            total = total + values[name]
-    return np.asarray(total)
+    for name, drawn in draws.items():
+        if name != "rho":
+            place = {one: number for number, one in enumerate(names[name])}
+            values[name] = drawn[:, [place[one] for one in rows[ROLES.get(name, name)]]]
+    added = (value for name, value in values.items() if name not in PARAMETERS)
+    return np.asarray(sum(added, values["v"] * (values["m"] - values["d"])))
 
 
-def identified_variant(cells: pl.DataFrame, terms: Sequence[str] = ()) -> Variant:
-    """The default model if these counts identify it, else `FALLBACK`, which has fewer parameters."""
-    return variant((FALLBACK if undetermined(cells, DEFAULT)[0] else DEFAULT).base, terms)
+def identified(cells: pl.DataFrame, variant: Variant) -> Variant:
+    """The model, without offsets where the combinations are too few to tell them."""
+    return replace(variant, offset=False) if variant.offset and undetermined(cells, variant)[0] else variant
 
 
 def check_identified(cells: pl.DataFrame, variant: Variant = PAPER) -> None:

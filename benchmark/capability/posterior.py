@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from scipy.special import expit
 
-from liescope.benchmark.capability.backend import Array, Sample, Settings, choose_sampler, load_pymc, mixing, sample
+from liescope.benchmark.capability.backend import Array, Settings, load, mixing, sample
 from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, PLAYERS, VOTER, tally
 from liescope.benchmark.capability.model import PAPER, PARAMETERS, ROLES, SLIPS, Variant, check_identified, logits
 from liescope.common.errors import NotConverged, UnknownName, UsageError
@@ -21,14 +21,11 @@ BFMI_LEAST = 0.3
 R_HAT_NEAR = 1.05  # beyond this, there is no result
 ESS_NEAR = 100
 DIVERGENT_NEAR = 0.01  # share of transitions
-HOPELESS = 20.0  # log of how many times likelier the best chain's region is
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnostics:
-    """The worst values over all parameters, in the chains that are used. seconds: how long sampling took. left_out: how
-    many chains stayed in a region of the parameters that is hopelessly less likely (`together`).
-    """
+    """The worst values over all parameters. seconds: how long sampling took."""
 
     r_hat_max: float
     ess_bulk_min: float
@@ -38,7 +35,6 @@ class Diagnostics:
     draws: int
     chains: int
     seconds: float
-    left_out: int = 0
 
     def faults(self) -> tuple[str, ...]:
         """The failed diagnostics with their numbers; empty for a usable sample. NaN fails."""
@@ -51,16 +47,6 @@ class Diagnostics:
         ]
         return tuple(words for good, words in checks if not good)
 
-    def remarks(self) -> tuple[str, ...]:
-        """Remarks on a sample, even one without faults."""
-        if not self.left_out:
-            return ()
-        chains = f"{self.left_out} of {self.left_out + self.chains} chains"
-        return (
-            f"{chains} stayed around other values, which are at least e^{HOPELESS:.0f} times less likely, and "
-            f"{'is' if self.left_out == 1 else 'are'} left out.",
-        )
-
     @property
     def near(self) -> bool:
         """Whether the sample, if it has faults, is near enough to be shown with a warning."""
@@ -72,22 +58,6 @@ class Diagnostics:
         )
 
 
-def together(sample: Sample) -> tuple[Sample, int]:
-    """(the chains of a sample that explored the region with the most probability; how many are left out).
-
-    A chain caught in a local mode never leaves it, yet would count as much as any other. The probability around a chain
-    is estimated as if it were Gaussian: from the mean log density there and the logarithms of the spread of its points.
-    A chain is left out if that is e^20 times less than around another; at least two stay, or all do.
-    """
-    spread = np.maximum(sample.points.std(axis=1), np.finfo(np.float64).tiny)
-    mass = sample.heights.mean(axis=1) + np.log(spread).sum(axis=1)
-    kept = mass >= mass.max() - HOPELESS
-    if kept.all() or kept.sum() < 2:
-        return sample, 0
-    parts = {name: getattr(sample, name)[kept] for name in ("points", "heights", "energy", "diverging")}
-    return replace(sample, **parts), int((~kept).sum())
-
-
 def bfmi(energy: Array) -> float:
     """Bayesian fraction of missing information, the worst chain; energy: shape (chains, draws)."""
     spread = energy.var(axis=1)
@@ -96,14 +66,18 @@ def bfmi(energy: Array) -> float:
     return float((np.square(np.diff(energy, axis=1)).mean(axis=1) / spread).min())
 
 
+Rates = dict[tuple[str, str], Array]
+"""Draws of a rate by role and model, each of shape (draws,)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Slips:
-    """Draws of rates by (role, model), each of shape (draws,). slip: the share of a deceiver's or discloser's readable
-    votes that go to the voter; drawn: the share of anybody's votes that the rules drew.
+    """slip: the share of a deceiver's or discloser's readable votes that go to the voter; drawn: the share of anybody's
+    votes that the rules drew.
     """
 
-    slip: dict[tuple[str, str], Array]
-    drawn: dict[tuple[str, str], Array]
+    slip: Rates
+    drawn: Rates
 
 
 def slips_of(rows: pl.DataFrame, draws: int, seed: int) -> Slips:
@@ -130,11 +104,9 @@ def win_chances(rows: pl.DataFrame, for_discloser: Array, slips: Slips) -> Array
     A drawn vote goes to either other player with chance 1/2. The player with most votes is arrested, ties broken by
     lot; the town wins if that is the deceiver.
     """
-    count = len(for_discloser)
 
-    def rate(rates: dict[tuple[str, str], Array], role: str) -> Array:
-        found = np.stack([rates[role, model] for model in rows[role]], axis=1)
-        return found if len(found) == count else found[np.linspace(0, len(found) - 1, count).astype(np.int64)]
+    def rate(rates: Rates, role: str) -> Array:
+        return np.stack([rates[role, model] for model in rows[role]], axis=1)
 
     def aims(role: str) -> Array:  # the chance that deceiver or discloser vote for each other
         drawn = rate(slips.drawn, role)
@@ -176,7 +148,6 @@ class Posterior:
     draws: dict[str, Array]
     diagnostics: Diagnostics
     settings: Settings
-    sampler: str
     variant: Variant = PAPER
     slips: Slips | None = None
     sds: dict[str, Array] = field(default_factory=dict)
@@ -218,8 +189,8 @@ class Posterior:
         return found
 
     def cautions(self) -> tuple[str, ...]:
-        """Sentences that must stand beside the scores: which of them the games do not determine, what makes intervals
-        too narrow, and chains left out.
+        """Sentences that must stand beside the scores: what makes intervals too narrow, and which scores the games do
+        not determine.
         """
         said = []
         if self.variant.dispersed and self.variant.shifts:
@@ -235,18 +206,26 @@ class Posterior:
                 f"These games do not tell {name} ({ROLE_OF[name]}) of {whose}: it is known hardly better than before "
                 "any game, so no number is given. More games in that role, with other players, would tell."
             )
-        return (*said, *self.diagnostics.remarks())
+        return tuple(said)
 
-    def flat(self, most: int | None = None) -> dict[str, Array]:
-        """Draws of all chains, shape (draws, names), by parameter. most: at most so many, evenly spread."""
-        whole = {name: draws.reshape(-1, draws.shape[-1]) for name, draws in self.draws.items()}
+    def flat(self) -> dict[str, Array]:
+        """Draws of all chains, shape (draws, names), by parameter."""
+        return {name: draws.reshape(-1, draws.shape[-1]) for name, draws in self.draws.items()}
+
+    def thinned(self, most: int) -> Posterior:
+        """The same with at most so many draws, evenly spread, in one chain."""
+        whole = self.flat()
         count = len(whole["m"])
-        if most is None or most >= count:
-            return whole
-        chosen = np.linspace(0, count - 1, most).astype(np.int64)
-        return {name: draws[chosen] for name, draws in whole.items()}
+        chosen = np.linspace(0, count - 1, min(most, count)).astype(np.int64)
+        draws = {name: values[None, chosen] for name, values in whole.items()}
+        if self.slips is None:
+            return replace(self, draws=draws)
+        slip, drawn = (
+            {key: one[chosen] for key, one in rates.items()} for rates in (self.slips.slip, self.slips.drawn)
+        )
+        return replace(self, draws=draws, slips=Slips(slip, drawn))
 
-    def logits(self, rows: pl.DataFrame, most: int | None = None) -> Array:
+    def logits(self, rows: pl.DataFrame) -> Array:
         """The logit of each row in each draw, shape (draws, rows): of the mafia's win, or, with slips, of the
         voter's vote for the discloser. rows: those of PLAYERS, and the columns of the shifts. Raises
         UnknownName for a model without a score in its role.
@@ -254,57 +233,53 @@ class Posterior:
         for name in PARAMETERS:
             for model in set(rows[ROLES[name]]) - set(self.names[name]):
                 raise UnknownName(f"{ROLES[name]} of this fit", model, self.names[name])
-        return logits(rows, self.names, self.flat(most))
+        return logits(rows, self.names, self.flat())
 
-    def chances(self, rows: pl.DataFrame, most: int | None = None) -> Array:
+    def chances(self, rows: pl.DataFrame) -> Array:
         """The chance that mafia wins, shape (draws, rows)."""
-        p = np.asarray(expit(self.logits(rows, most)), dtype=np.float64)
+        p = np.asarray(expit(self.logits(rows)), dtype=np.float64)
         return p if self.slips is None else win_chances(rows, p, self.slips)
 
-    def rho(self, most: int | None = None) -> Array:
+    def rho(self) -> Array:
         """The correlation of two games of one combination in each draw, shape (draws, 1); 0 for binomial counts.
 
         With slips it is that of the voter's votes, and is used for wins too, which scatter less when others slip:
         predictions are then a little too wide.
         """
-        draws = self.flat(most)
+        draws = self.flat()
         return draws["rho"] if "rho" in draws else np.zeros((len(draws["m"]), 1))
 
 
 def sampled(rows: pl.DataFrame, variant: Variant, settings: Settings) -> Posterior:
-    """A sample of a model, which may not have converged. Raises MissingExtra without PyMC, or without the sampler that
-    the settings name.
-    """
-    load_pymc()  # checked before the density is compiled, so that errors come at once
-    choose_sampler(settings.sampler)
+    """A sample of a model, which may not have converged. Raises MissingExtra without the packages that it needs."""
+    load("numba", "arviz", settings.sampler)  # before the density is compiled, so that errors come at once
     begin = time.perf_counter()
     from liescope.benchmark.capability.density import Density  # imports numba, which takes a second
 
-    density = Density(_fitted(rows, variant), variant)
+    slips, fitted = None, rows
+    if SLIPS in variant.terms:
+        slips = slips_of(rows, settings.chains * settings.draws, settings.seed)
+        fitted = rows.with_columns(mafia_wins="votes_for_discloser", games=f"{VOTER}_votes")
+    density = Density(fitted, variant)
     drawn = sample(density, settings)
-    kept, left_out = together(drawn)
-    draws, sds = density.parameters(kept.points), density.sds(kept.points)
-    diagnostics = _diagnose(kept, draws, sds, left_out, time.perf_counter() - begin)
-    slips = slips_of(rows, kept.heights.size, settings.seed) if SLIPS in variant.terms else None
-    return Posterior(rows, density.names, draws, diagnostics, settings, drawn.sampler, variant, slips, sds)
-
-
-def _diagnose(
-    kept: Sample, draws: dict[str, Array], sds: dict[str, Array], left_out: int, seconds: float
-) -> Diagnostics:
+    draws, sds = density.parameters(drawn.points), density.sds(drawn.points)
     moving = {name: values for name, values in draws.items() if values.shape[-1] > 1 or name in ("d", "rho")}
-    mixed = mixing(moving | {f"sd of {name}": values[..., None] for name, values in sds.items()})
-    chains, length = kept.heights.shape
-    diverged = int(kept.diverging.sum())
-    worst = mixed.r_hat_max, mixed.ess_bulk_min, mixed.ess_tail_min
-    return Diagnostics(*worst, bfmi(kept.energy), diverged, length, chains, seconds, left_out)
+    diagnostics = Diagnostics(
+        *mixing(moving | {f"sd of {name}": values[..., None] for name, values in sds.items()}),
+        bfmi(drawn.energy),
+        int(drawn.diverging.sum()),
+        settings.draws,
+        settings.chains,
+        time.perf_counter() - begin,
+    )
+    return Posterior(rows, density.names, draws, diagnostics, settings, variant, slips, sds)
 
 
 def fit(rows: pl.DataFrame, settings: Settings | None = None, variant: Variant = PAPER) -> Posterior:
     """Sample a model of the family. rows: counts (`liescope.benchmark.capability.counts.Counts`) of at least two
     models, as `liescope.benchmark.capability.model.rows_for` gives them for its terms.
 
-    Raises UsageError if the counts cannot determine the parameters, MissingExtra without PyMC, and NotConverged,
+    Raises UsageError if the counts cannot determine the parameters, MissingExtra without a sampler, and NotConverged,
     with the numbers and what to try, if the diagnostics are far from acceptable.
     """
     settings = settings or Settings()
@@ -327,10 +302,3 @@ def sample_longer(settings: Settings) -> str:
         f"Sample longer (--draws {max(2000, 4 * settings.draws)} --tune {max(2000, 2 * settings.tune)}), with smaller "
         "steps if any diverged (--target-accept 0.99)"
     )
-
-
-def _fitted(rows: pl.DataFrame, variant: Variant) -> pl.DataFrame:
-    """The rows with the counts that the formula is fitted to in the columns mafia_wins and games."""
-    if SLIPS not in variant.terms:
-        return rows
-    return rows.with_columns(mafia_wins=pl.col("votes_for_discloser"), games=pl.col(f"{VOTER}_votes"))

@@ -1,4 +1,4 @@
-"""The sentences of a report of a fit: notes that must accompany it, how to read it, and how well it fits."""
+"""The sentences of a report of a fit: who leads, the notes that must accompany it, how to read it, how well it fits."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 from scipy.optimize import brentq
 
 from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, VOTER, add, stated
@@ -14,15 +13,14 @@ from liescope.benchmark.capability.model import PAPER
 from liescope.benchmark.capability.posterior import sample_longer
 from liescope.benchmark.capability.results import (
     MISFIT,
+    MUCH,
     SURE,
-    TAILS,
     chances_of_first,
     in_the_running,
-    left_sentence,
     percent,
     settled,
+    summary,
     uncertainty_left,
-    warning,
 )
 from liescope.common.report.contents import with_interval
 from liescope.games.record import Source
@@ -57,9 +55,11 @@ _OFFSET = (
     f"b is a {VOTER}'s offset: above 0 it leans to the {DECEIVER} whatever the two say, below 0 to the {DISCLOSER}. "
     "The mean of b is 0."
 )
-APART = "Every fit has its own zero and unit: a difference shows how a model's place among these models changes."
-INCOMPARABLE = f"No two conditions have the same {DECEIVER}s and {VOTER}s, so their scores cannot be compared."
-NOTHING_SHARED = "No combination of players was played in two conditions."
+
+
+def reading(offset: bool) -> tuple[str, ...]:
+    """How to read a table of scores, in paragraphs. offset: whether voters have one."""
+    return _CORE.format(deaf=_DEAF[offset]), _SCALE, *([_OFFSET] if offset else [])
 
 
 def notes(fits: Sequence[ConditionFit], drawn_votes: str, unfit: Mapping[str, str]) -> list[str]:
@@ -67,9 +67,7 @@ def notes(fits: Sequence[ConditionFit], drawn_votes: str, unfit: Mapping[str, st
     fit (unfit: the reasons).
     """
     counts = add([part.counts for part in fits])
-    words = [text for source, text in _SOURCES.items() if source in counts.sources]
-    if not counts.sources:
-        words.append(NO_SOURCE)
+    words = [text for source, text in _SOURCES.items() if source in counts.sources] or [NO_SOURCE]
     words += counts.notes
     words += [
         f"NOT FITTED: the games with {stated(name)}, because {reason}. The scores are of the other games only."
@@ -77,80 +75,68 @@ def notes(fits: Sequence[ConditionFit], drawn_votes: str, unfit: Mapping[str, st
     ]
     words += [f"Left out: {count} games, because {reason}." for reason, count in sorted(counts.excluded.items())]
     if counts.drawn_games:
-        games = int(counts.cells["games"].sum())
+        kept, other = ("kept", "leave-out") if drawn_votes == "keep" else ("left out", "keep")
         words.append(
-            f"{counts.drawn_games} of {games} games ({counts.drawn_games / games:.0%}) contain a vote drawn at random "
-            f"because a reply was unreadable; they are {'kept' if drawn_votes == 'keep' else 'left out'}."
+            f"{counts.drawn_games} of {counts.games} games ({counts.drawn_games / counts.games:.0%}) contain a vote "
+            f"drawn at random because a reply was unreadable; they are {kept} (--drawn-votes {other} shows what that "
+            "does)."
         )
-    words += [
-        f"{'Without' if drawn_votes == 'keep' else 'With'} these games {_of(part.condition)}there is no fit: "
-        f"{part.other_failure}."
-        for part in fits
-        if part.other_failure
-    ]
-    for part in fits:
-        words.append(
-            f"The model {_of(part.condition)}is {part.posterior.variant.name}: {part.posterior.variant.formula}."
+    return words + of_each(fits, _cautions)
+
+
+def _cautions(part: ConditionFit) -> Iterable[str]:
+    """What must be said of one fit."""
+    posterior = part.posterior
+    yield f"The model is {posterior.variant.name}: {posterior.variant.formula}."
+    if posterior.variant == PAPER:
+        yield (
+            f"The published model has no term for {VOTER}s who lean to one side, and counts that scatter more than it "
+            "says make its intervals too narrow: see the goodness of fit."
         )
-        if part.posterior.variant == PAPER:
-            words.append(
-                f"The published model has no term for {VOTER}s who lean to one side, and counts that scatter more than "
-                "it says make its intervals too narrow: see the goodness of fit."
-            )
-        if part.posterior.faults:
-            words.append(
-                f"NOT FULLY CONVERGED: {'; '.join(part.posterior.faults)}. Do not publish these scores. "
-                f"{sample_longer(part.posterior.settings)}."
-            )
-        if little := warning(uncertainty_left(part.posterior)):
-            words.append(f"{stated(part.condition)}: {little}" if len(fits) > 1 else little)
-        words += part.posterior.cautions()
-        if part.goodness.p < MISFIT:
-            words.append(f"POOR FIT: {part.goodness.sentences()[0]}")
-        words += part.goodness.separated
-    if len(fits) > 1:
-        words.append(
-            f"{len(fits)} conditions, each fitted separately: {'; '.join(stated(part.condition) for part in fits)}."
+    if posterior.faults:
+        yield (
+            f"NOT FULLY CONVERGED: {'; '.join(posterior.faults)}. Do not publish these scores. "
+            f"{sample_longer(posterior.settings)}."
         )
-    return words
+    yield left_sentence(posterior)
+    yield from posterior.cautions()
+    if part.goodness.p < MISFIT:
+        yield f"POOR FIT: {part.goodness.sentence()}"
+    yield from part.goodness.separated
 
 
-def reading(scores: pl.DataFrame) -> tuple[str, ...]:
-    """How to read a table of scores, in paragraphs."""
-    offset = "b" in shown_parameters(scores)
-    return _CORE.format(deaf=_DEAF[offset]), _SCALE, *([_OFFSET] if offset else [])
+def left_sentence(posterior: Posterior) -> str:
+    """The share of the variance between players that games leave open, and what it means; "" if players cannot be
+    compared.
+    """
+    left = uncertainty_left(posterior)
+    if not left:
+        return ""
+    shares = ", ".join(f"{name} {share:.0%}" for name, share in left.items())
+    much = ", ".join(name for name, share in left.items() if share >= MUCH)
+    chance = f" THESE GAMES TELL LITTLE about {much}: the order is in good part chance." if much else ""
+    scale = (
+        "Scores are drawn together by about as much: players may lie further apart than their scores."
+        if posterior.variant.dispersed
+        else "The priors of this model have a fixed width. Where the design has few backgrounds, it can set the scale: "
+        "players may lie less far apart than their scores."
+    )
+    return (
+        f"Of the variance between players, as much is uncertainty that these games leave: {shares}. At 0% they tell "
+        f"the players apart exactly, at 100% not at all.{chance} {scale}"
+    )
 
 
-def _of(condition: str) -> str:
-    return f"of the condition {condition} " if condition else ""
-
-
-def told(fits: Sequence[ConditionFit]) -> list[str]:
-    """A sentence for each fit on the uncertainty left about its parameters."""
-    return _of_each(fits, lambda part: [left_sentence(part.posterior)])
-
-
-def goodness_sentences(fits: Sequence[ConditionFit]) -> list[str]:
-    """Sentences on the goodness of each fit."""
-    return _of_each(fits, lambda part: part.goodness.sentences()[:2])
-
-
-def _of_each(fits: Sequence[ConditionFit], say: Callable[[ConditionFit], Iterable[str]]) -> list[str]:
+def of_each(fits: Sequence[ConditionFit], say: Callable[[ConditionFit], Iterable[str]]) -> list[str]:
     """Sentences on each fit, with its condition if there are several."""
     return [f"{stated(part.condition)}: {one}" if len(fits) > 1 else one for part in fits for one in say(part) if one]
 
 
-def shown_parameters(scores: pl.DataFrame) -> tuple[str, ...]:
-    """The parameters that a table of scores has."""
-    return tuple(name for name in HEADS if name in scores.columns and scores[name].null_count() < scores.height)
-
-
 _LEADS = {
-    "m": f"deceives best as the {DECEIVER}",
-    "d": f"is believed most as the {DISCLOSER}",
-    "v": f"follows the better speaker most reliably as the {VOTER}",
+    "m": (DECEIVER, f"deceives best as the {DECEIVER}"),
+    "d": (DISCLOSER, f"is believed most as the {DISCLOSER}"),
+    "v": (VOTER, f"follows the better speaker most reliably as the {VOTER}"),
 }
-_ROLES = {"m": f"the {DECEIVER}", "d": f"the {DISCLOSER}", "v": f"the {VOTER}"}
 _DOUBT = " (by a model that does not fit these games, whose intervals are too narrow)"
 _MOST = 20  # beyond so many times the games, no number is given
 
@@ -159,40 +145,34 @@ def findings(fits: Sequence[ConditionFit]) -> tuple[str, str, str]:
     """The model with the highest m, d and v of each condition if it is the highest in 95% of the posterior draws;
     otherwise those still in the running.
     """
-    m, d, v = (_sentence(name, fits) for name in _LEADS)
+    m, d, v = (
+        f"{'; '.join((f'with {fit.condition}, ' if fit.condition else '') + _lead(name, fit) for fit in fits)}."
+        for name in _LEADS
+    )
     return m, d, v
 
 
-def _sentence(parameter: str, fits: Sequence[ConditionFit]) -> str:
-    said = [(f"with {fit.condition}, " if fit.condition else "") + _lead(parameter, fit) for fit in fits]
-    text = "; ".join(said)
-    begins_with_name = not (fits[0].condition or text.startswith(("these games", "the fitted model", "the sampler")))
-    return f"{text[:1] if begins_with_name else text[:1].upper()}{text[1:]}."
-
-
 def _lead(parameter: str, fit: ConditionFit) -> str:
-    posterior = fit.posterior
-    if parameter not in posterior.draws:
-        return f"the fitted model gives {parameter} no meaning of its own ({posterior.variant.formula})"
-    if posterior.faults:
-        return f"the sampler has not fully converged, so nothing is said of who {_LEADS[parameter]}"
+    posterior, (role, leads) = fit.posterior, _LEADS[parameter]
+    these, the = ("these games", "the") if fit.condition else ("These games", "The")
     names = posterior.names[parameter]
+    if posterior.faults:
+        return f"{the} sampler has not fully converged, so nothing is said of who {leads}"
     if len(names) == 1:
-        return f"{names[0]} alone was {_ROLES[parameter]}, so these games compare nobody there"
+        return f"{names[0]} alone was the {role}, so these games compare nobody there"
     if len(posterior.unidentified().get(parameter, ())) == len(names):
-        return f"these games do not tell who {_LEADS[parameter]}: no {parameter} is known better than before any game"
-    draws = posterior.draws[parameter].reshape(-1, len(names))
+        return f"{these} do not tell who {leads}: no {parameter} is known better than before any game"
+    draws = posterior.flat()[parameter]
     chances = chances_of_first(draws)
     if (best := settled(chances)) is None:
         return (
-            f"these games do not settle who {_LEADS[parameter]}: in the running, by the chance that {parameter} is "
-            f"highest, are {in_the_running(names, chances)}; {_games(posterior, draws)}"
+            f"{these} do not settle who {leads}: in the running, by the chance that {parameter} is highest, are "
+            f"{in_the_running(names, chances)}; {_games(posterior, draws)}"
         )
-    lo, hi = np.quantile(draws[:, best], TAILS)
-    score = f"{parameter} {with_interval(float(draws[:, best].mean()), lo, hi)}"
     return (
-        f"{names[best]} {_LEADS[parameter]}, {score}: ahead of all others in {percent(float(chances[best]))} of the "
-        f"draws; next is {names[int(np.argsort(-chances)[1])]}{_DOUBT if fit.goodness.p < MISFIT else ''}"
+        f"{names[best]} {leads}, {parameter} {with_interval(*summary(draws[:, best]))}: ahead of all others in "
+        f"{percent(float(chances[best]))} of the draws; next is {names[int(np.argsort(-chances)[1])]}"
+        f"{_DOUBT if fit.goodness.p < MISFIT else ''}"
     )
 
 

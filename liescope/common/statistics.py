@@ -82,15 +82,6 @@ def wilson(successes: float, n: float, level: float = LEVEL) -> Bounds:
     return _score(successes / n, n, _normal(level))
 
 
-def newcombe(one: int, n_one: int, two: int, n_two: int, level: float = LEVEL) -> Bounds:
-    """Interval of the difference of two independent shares, first minus second, from their Wilson intervals
-    (Newcombe 1998, method 10); (None, None) where either has no trials.
-    """
-    if not n_one or not n_two:
-        return None, None
-    return joined(one / n_one, wilson(one, n_one, level), two / n_two, wilson(two, n_two, level))
-
-
 def joined(one: float, of_one: Bounds, two: float, of_two: Bounds, correlation: float = 0.0) -> Bounds:
     """Interval of a difference, first minus second, from the interval of each side (Newcombe 1998; Zou and Donner 2008
     for any figures). correlation: of the two figures, where both are of the same groups. It stays within what the two

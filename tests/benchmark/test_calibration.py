@@ -67,7 +67,7 @@ def sampled() -> Posterior:
     draws["rho"] = np.full((2, 1000, 1), 0.02)
     rows = [(*key, int(random.binomial(50, random.beta(24.5, 24.5))), 50) for key in product(MODELS, repeat=3)]
     good = Diagnostics(1.0, 2000, 2000, 1.0, 0, 1000, 2, 1.0)
-    return Posterior(pl.DataFrame(rows, SCHEMA, orient="row"), names, draws, good, Settings(), "by hand", DEFAULT)
+    return Posterior(pl.DataFrame(rows, SCHEMA, orient="row"), names, draws, good, Settings(), DEFAULT)
 
 
 def test_no_array_of_draws_holds_all_combinations(sampled: Posterior) -> None:

@@ -12,14 +12,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from liescope.benchmark.capability import count_sources
 from liescope.benchmark.capability.count_sources import (
     load_conditions,
     parse_counts,
     read_counts,
     too_alike,
 )
-from liescope.benchmark.capability.counts import SCHEMA, Counts, add, tally
+from liescope.benchmark.capability.counts import PLAYERS, SCHEMA, add, tally
 from liescope.common.errors import BadData, UsageError
 from liescope.games import Source
 from liescope.games.record import GameRecord
@@ -107,7 +106,6 @@ def test_a_run_without_a_game_to_count_says_why(play: Play, tmp_path: Path) -> N
 
 
 HEAD = "mafioso,detective,villager,mafia_wins,games\n"
-TABLE = "capability,model,a,b\nDeceive,a,30,20\nDeceive,b,40,50\nDetect,a,70,60\nDetect,b,80,50\nDisclose,a,70,1\n"
 
 
 def test_columns_may_stand_in_any_order_and_equal_cells_add_up(tmp_path: Path) -> None:
@@ -137,8 +135,6 @@ def test_columns_may_stand_in_any_order_and_equal_cells_add_up(tmp_path: Path) -
         (HEAD + "a,b,c,1,2,3\n", "line 2: 6 fields under 5 columns"),
         ("games," + HEAD + "1,a,b,c,1,2\n", "two columns with the same name"),
         (HEAD + "a" * 200_000 + ",b,c,1,2\n", "cannot be read as CSV"),
-        ("capability,model,a\nCharm,a,3\n", "line 2: capability must be one of deceive"),
-        ("capability,model,a\nDeceive,a,101\n", "line 2: 101 wins"),
     ],
 )
 def test_what_cannot_be_counts_is_named(text: str, names: str) -> None:
@@ -154,28 +150,16 @@ def test_a_file_that_is_not_there_or_not_text_is_one_clear_error(tmp_path: Path)
         read_counts(tmp_path / "binary.csv")
 
 
-def test_the_papers_tables_give_each_cell_once_and_count_mafia_wins() -> None:
-    cells = parse_counts(TABLE, "tables.csv")
-    assert cells.rows() == [
-        ("a", "a", "a", 30, 100),
-        ("a", "a", "b", 20, 100),
-        ("a", "b", "b", 20, 100),
-        ("b", "a", "a", 40, 100),
-        ("b", "a", "b", 99, 100),
-        ("b", "b", "a", 40, 100),
-        ("b", "b", "b", 50, 100),
-    ]
-
-
-def test_tables_that_disagree_on_a_model_against_itself_are_refused_with_the_lines() -> None:
-    # The printed paper has these three numbers for the same hundred games.
-    printed = "capability,model,GPT-5 Mini\nDeceive,GPT-5 Mini,35\nDetect,GPT-5 Mini,65\nDisclose,GPT-5 Mini,72\n"
-    with pytest.raises(BadData, match="line 2 has 35, line 3 has 35, line 4 has 28; correct the file"):
-        parse_counts(printed, "tables.csv")
-
-
 def test_the_bundled_figures_equal_the_published_files(shared_data: Path) -> None:
-    assert read_counts(shared_data / "mini_mafia" / "win_counts.csv").cells.equals(published_counts())
+    printed = pl.read_csv(shared_data / "mini_mafia" / "win_counts.csv").unpivot(index=["capability", "model"])
+    compared = dict(zip(("deceive", "disclose", "detect"), PLAYERS, strict=True))
+    cells = {
+        tuple(model if role == compared[capability.casefold()] else background for role in PLAYERS): (
+            wins if capability.casefold() == "deceive" else 100 - wins
+        )
+        for capability, model, background, wins in printed.iter_rows()
+    }
+    assert cells == {tuple(row[:3]): row[3] for row in published_counts().iter_rows()}
     reference = json.loads((shared_data / "mini_mafia" / "reference.json").read_text(encoding="utf-8"))
     for row in bundled("published").to_dicts():
         theirs = reference["capability"]["scores"][row["model"]]
@@ -254,12 +238,3 @@ def test_a_fit_of_the_same_counts_twice_is_refused_unless_they_are_said_to_be_di
     (counted,) = load_conditions(both, independent=True).values()
     assert counted.cells["games"].sum() == 125 * (40 + 36)
     assert "agree too well" in counted.notes[0]
-
-
-def test_conditions_that_agree_too_well_do_not_confirm_each_other() -> None:
-    random = np.random.default_rng(7)
-    cells = counts(random, 40, random.uniform(0.1, 0.9, size=125))
-    one, part = (Counts(frame, frame) for frame in (cells, some_of(random, cells, 0.9)))
-    (note,) = count_sources._alike({"rounds 2": {"one": one}, "": {"part.csv": part}}, pool=False, independent=False)
-    assert "agree too well" in note
-    assert "what one of them shows, the other does not confirm" in note

@@ -25,8 +25,8 @@ from liescope.common.statistics import (
     game_weights,
     holm,
     jackknife,
+    joined,
     mean,
-    newcombe,
     p_value,
     paired,
     share,
@@ -47,12 +47,10 @@ def test_wilson_needs_trials_and_refuses_what_cannot_be() -> None:
         wilson(3, 2)
 
 
-def test_newcombe_gives_the_published_example() -> None:
+def test_a_difference_of_shares_has_the_published_interval() -> None:
     # Newcombe (1998), Table II, method 10: 56/70 against 48/80.
-    assert newcombe(56, 70, 48, 80) == pytest.approx((0.0524, 0.3339), abs=5e-5)
-    lo, hi = newcombe(3, 10, 7, 12)
-    assert newcombe(7, 12, 3, 10) == pytest.approx((-(hi or 0), -(lo or 0)))
-    assert newcombe(0, 0, 3, 4) == (None, None)
+    assert joined(56 / 70, wilson(56, 70), 48 / 80, wilson(48, 80)) == pytest.approx((0.0524, 0.3339), abs=5e-5)
+    assert joined(0.0, wilson(0, 0), 3 / 4, wilson(3, 4)) == (None, None)
 
 
 def test_fisher_is_scipys_and_a_perfect_correlation_has_no_interval_rather_than_none_of_its_width() -> None:

@@ -31,7 +31,7 @@ def guessed(cells: pl.DataFrame, settings: Settings, variant: Variant) -> Poster
     draws["rho"] = np.full((2, 50, 1), 0.02)
     diagnostics = Diagnostics(1.0, 900, 900, 1.0, 0, 50, 2, 1.0)
     sds = {name: np.full((2, 50), 2.0) for name in names}
-    return Posterior(cells, names, draws, diagnostics, settings, "nutpie", variant, sds=sds)
+    return Posterior(cells, names, draws, diagnostics, settings, variant, sds=sds)
 
 
 def fitted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,13 +21,12 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 from scipy.special import expit
-from scipy.stats import binom
+from scipy.stats import betabinom, binom
 
 from liescope.benchmark.capability.backend import Array, Settings
 from liescope.benchmark.capability.counts import PLAYERS, SCHEMA, tally
 from liescope.benchmark.capability.model import Variant, variant
 from liescope.benchmark.capability.posterior import sampled
-from liescope.benchmark.capability.results import log_probability
 
 Ranks = npt.NDArray[np.int64]
 LIKELIHOOD = "log likelihood"
@@ -82,9 +81,14 @@ def play(random: np.random.Generator, rows: pl.DataFrame, truth: Mapping[str, Ar
 def likelihood(rows: pl.DataFrame, parameters: Mapping[str, Array]) -> Array:
     """The log likelihood of the counts in each draw, shape (draws, 1) for parameters of shape (draws, names)."""
     p = chances(rows, parameters)
-    rho = parameters.get("rho", np.zeros(1))
+    p = np.clip(p, 1e-9, 1 - 1e-9)
     wins, games = (rows[name].to_numpy() for name in ("mafia_wins", "games"))
-    return np.asarray(log_probability(wins, games, p, rho).sum(axis=-1, keepdims=True))
+    if "rho" in parameters:
+        strength = (1 - parameters["rho"]) / np.maximum(parameters["rho"], 1e-9)
+        each = betabinom.logpmf(wins, games, p * strength, (1 - p) * strength)
+    else:
+        each = binom.logpmf(wins, games, p)
+    return np.asarray(each.sum(axis=-1, keepdims=True))
 
 
 @dataclass(frozen=True)

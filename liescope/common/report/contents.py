@@ -308,8 +308,12 @@ def markdown_table(table: Tabular, most: int = SHORT) -> str:
 
 
 def wrapped(text: str, width: int = WIDTH) -> str:
-    """Outside text in lines that fit a terminal; long words such as paths are not split."""
-    return textwrap.fill(plain(text), width, break_long_words=False, break_on_hyphens=False)
+    """Outside text in lines that fit a terminal; long words such as paths are not split, and a command to install
+    something stands on a line of its own.
+    """
+    words, install, what = plain(text).partition("pip install ")
+    lines = textwrap.fill(words, width, break_long_words=False, break_on_hyphens=False)
+    return f"{lines}\n{install}{what}" if install else lines
 
 
 def terminal(report: Report, width: int = WIDTH) -> Iterator[str]:

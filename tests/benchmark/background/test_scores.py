@@ -229,7 +229,7 @@ def fitted(cells: pl.DataFrame) -> Posterior:
         known = bundled("published").filter(pl.col("model").is_in(cells[role].implode())).sort("model")
         names[name] = tuple(known["model"])
         draws[name] = random.normal(known[name], known[f"{name}_sd"], size=(2, 200, known.height))
-    return Posterior(cells, names, draws, Diagnostics(1, 400, 400, 1, 0, 200, 2, 1), Settings(), "nutpie")
+    return Posterior(cells, names, draws, Diagnostics(1, 400, 400, 1, 0, 200, 2, 1), Settings())
 
 
 def html(found: Report) -> str:
