@@ -30,8 +30,8 @@ class _Fitted(AnalyseSettings):
     drawn_votes: DrawnVotes = Field(default="keep", description=f"{_VOTES}.")
     model: Annotated[str, Option(choices=("offset+dispersion", "paper"))] = Field(
         default="offset+dispersion",
-        description="The capability model: offset+dispersion, which goes without offsets where combinations are too few "
-        "to tell them, or paper.",
+        description="The capability model: offset+dispersion, which goes without offsets where combinations are too "
+        "few to tell them, or paper.",
     )
     without: Annotated[Several, Option(metavar="MODEL")] = Field(
         default=(), description="A model whose games are left out; may be repeated."
