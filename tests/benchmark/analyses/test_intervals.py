@@ -25,7 +25,7 @@ from liescope.benchmark.analyses.intervals import (
     game_means,
     shares,
 )
-from liescope.common.statistics import PROPORTION, REAL, newcombe, wilson
+from liescope.common.statistics import PROPORTION, REAL, joined, wilson
 from liescope.games.record import GameRecord
 from tests.benchmark.analyses.made import load_frames
 from tests.benchmark.random_play import judged, mini_mafia, werewolf
@@ -44,7 +44,7 @@ def test_shares_of_games_of_their_own_have_wilsons_interval_and_their_difference
     rows = pl.DataFrame({"family": [str(at) for at in range(30)], "won": [1] * 9 + [0] * 21})
     assert shares(rows.with_columns(by=pl.lit("a")), ["by"], "won").row(0) == ("a", 9, 30, 0.3, *wilson(9, 30))
     difference = game_difference(rows.head(18), rows.tail(12), "won")
-    assert difference == pytest.approx((0.5, *newcombe(9, 18, 0, 12)))
+    assert difference == pytest.approx((0.5, *joined(0.5, wilson(9, 18), 0.0, wilson(0, 12))))
 
 
 def test_values_that_are_missing_take_no_part_and_one_game_has_no_interval() -> None:

@@ -14,7 +14,7 @@ from liescope.benchmark.analyses.conditions_of_play import CELL
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.outcomes import CATEGORIES, triadic_against_dyadic, wolf_losses
 from liescope.benchmark.analyses.votes import ANALYSES_OF_LAST_WORD, last_words
-from liescope.common.statistics import newcombe
+from liescope.common.statistics import joined, wilson
 from liescope.games import drive, record, start
 from liescope.games.core import Ask, AskKind, Event, Reply
 from liescope.games.record import Source
@@ -272,7 +272,7 @@ def test_rates_and_both_advantages_are_those_of_a_count_by_hand() -> None:
     assert (row["rate_last"], row["games_last"]) == (6 / 10, 10)
     assert (row["rate_not_last"], row["games_not_last"]) == (5 / 30, 30)
     assert row["difference"] == pytest.approx(6 / 10 - 5 / 30)
-    assert (row["lo"], row["hi"]) == newcombe(6, 10, 5, 30)
+    assert (row["lo"], row["hi"]) == joined(6 / 10, wilson(6, 10), 5 / 30, wilson(5, 30))
     assert row["advantage"] == pytest.approx(6 / 10 - 11 / 40)
 
 
