@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from liescope.common.text import regex
+
 _ONE = r"(wolf|villager|village|town|jester)"
 _SOME = r"(wolves|wolf|villagers|villager|village|town|jester)"
 _ARTICLE = r"(?:both )?(?:an? |the |another |any )?"
@@ -73,11 +75,11 @@ _VIEWED = (
     r"|(?:prime|main|likely) (?:\w+ )?(?:suspect|wolf)\b|explanation left\b"
     rf"|(?:point|hint|lead|steer)\w* (?:[\w'-]+ ){{0,2}}?to {_ONE}\b"
 )
-PERCEPTION = re.compile(rf"\b(?:{_SEEMING}|{_TAKEN}|{_MINDS}|{_ALIGNED}|{_VIEWED})")
+PERCEPTION = regex(rf"\b(?:{_SEEMING}|{_TAKEN}|{_MINDS}|{_ALIGNED}|{_VIEWED})")
 
 # How someone else is made to look, or what someone else is said to be, says nothing about the actor.
 _SELF = r"(?:me|myself|i|you|yourself|oneself|it|things|my|your)"
-OTHERS_SEEN = re.compile(
+OTHERS_SEEN = regex(
     rf"\bmak(?:e|es|ing) (?!{_SELF}\b)(?:the |an? |other )?[\w'-]+ (?:look|seem|appear|sound)\b"
     rf"|\baccus(?:e|es|ing) (?!{_SELF}\b)(?:[\w'-]+ ){{1,4}}?of (?:being |acting like |acting as )?{_ARTICLE}{_SOME}\b"
     rf"|\b(?:claim|say|suggest|argu|insist|hint|impl|assert)\w* (?:that )?(?!{_SELF}\b)(?:[\w'-]+ ){{1,4}}?"
@@ -86,13 +88,13 @@ OTHERS_SEEN = re.compile(
 
 # What the actor is taken for, and who sees it that way; every group is a word of LOOKED_AT_AS. Matches are empty, so
 # that they may overlap.
-READING = re.compile(
+READING = regex(
     rf"\b(?={_ALIGNED}"
     rf"|(?:like|as|for|being|than|not|nor|neither|either|both) {_ARTICLE}{_ONE}\b(?!['-])"
     rf"(?:,? (?:and|or|nor|but not|not|rather than|instead of) {_ARTICLE}{_ONE}\b(?!['-]))?"
     rf"|(?:{_SEEMING}|{_TAKEN}){_GAP}{_ONE}\b(?!['-]))"
 )
-AUDIENCE = re.compile(
+AUDIENCE = regex(
     rf"\b(?=(?:to|by|in the eyes of) (?:the |other |any |both |fellow )?(?:\w+ed )?{_SOME}\b"
     rf"(?: and (?:the )?{_SOME}\b)?"
     rf"|(?:make|let|lead)s? (?:the )?{_SOME} (?:to )?(?:think|believe|suspect|see)\b"
@@ -106,13 +108,13 @@ _AIMED = (
     r"(?:accus\w+|defend\w*|attack\w*|press\w*|protect\w*|blam\w+|support\w*|target\w*|kill\w*|nam\w+|ask\w*|clear\w*|sav\w+"
     r"|vot\w+ (?:for|against|out)|against|with|for|confirmed|real|known|actual|beside) "
 )
-IDENTITY = re.compile(
+IDENTITY = regex(
     rf"(?<![\w-])(?P<aimed>{_AIMED})?(?:an? |the |another |any |'|\")?(?P<faction>wolf|villager|townie|town|jester)\b"
     r"(?!(?:'s)? (?:suspects?|himself|kill|night|talk)\b)(?! (?:has|does|will|who)\b)"
 )
 _WHO = r"(?P<{}>wolves|villagers|townies|village|town|rest|everyone else|everybody else|all others)\b(?!-)"
 _WILL = r"(?:should|must|will|would|want\w*|need\w*|joined|fear\w*|go|kill|may|might)"
-ONLOOKERS = re.compile(
+ONLOOKERS = regex(
     r"\b(?:to|by|from|of|for|mak\w+|let|get\w*|giv\w+|keep\w*|kept|convinc\w*|fool\w*|while|whereas|only|when|once|until|but"
     rf"|so|leav\w+) (?:the |both |other |real |fellow )?{_WHO.format('after')}"
     rf"|{_WHO.format('before')} (?:[\w'-]+ ){{0,2}}?(?:{_THINK}|{_WILL})\b"
@@ -132,16 +134,16 @@ LOOKED_AT_AS = {
     "everybody else": "rest",
     "all others": "rest",
 }  # word -> faction, or "rest" for everyone not named
-CONTRAST = re.compile(
+CONTRAST = regex(
     r"\b(?:but|yet|not|never|instead|rather|while|whereas|though|although|otherwise|only|without|unlike|than|or|nor|avoid\w*"
     r"|hid(?:e|es|ing)|den(?:y|ies|ying)|cannot|nobody|no one|however|even if|because|since|so)\b|n't\b|[;:,.]"
 )
-DENIAL = re.compile(r"\b(?:not|never|rather than|instead of|unlike|than|would)\b|n't\b")
+DENIAL = regex(r"\b(?:not|never|rather than|instead of|unlike|than|would)\b|n't\b")
 
 
 def _any(*forms: str) -> re.Pattern[str]:
     """Matches where a word begins with any of the forms."""
-    return re.compile(rf"\b(?:{'|'.join(forms)})")
+    return regex(rf"\b(?:{'|'.join(forms)})")
 
 
 STRATEGIES = {

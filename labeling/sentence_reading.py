@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from liescope.common.text import regex
 from liescope.games.vocabulary import FILL, I_DID, NAME, NO_NAME_WORD
 
 ADVERB = (
@@ -15,28 +16,28 @@ ADVERB = (
 SHOWN = r"(?: (?:identified|revealed|confirmed|exposed|proven|proved|found|discovered|shown)(?: (?:as|to be))?)?"
 
 SUBJECT = rf"{NO_NAME_WORD}(?:i|he|she|they|you|who)|{NAME}(?:(?:, {NAME})?,? (?:and|&) {NAME})?"
-OWN_DEATH = re.compile(
+OWN_DEATH = regex(
     r"'s? (?:\w+ )?(?:death|murder|demise|loss|killer|killing|absence)"
     r"|(?: was| is| got| has been)(?: found| already)? (?:dead|killed|murdered)(?!\w)| (?:dead|died)(?!\w)"
 )
-DEAD_SO = re.compile(
+DEAD_SO = regex(
     rf"({NAME}) (?:was|is|got|has been) (?:found )?(?:dead|killed|murdered)(?: by the \w+)?"
     rf"(?: last night| (?:on|during|in) (?:the )?(?:first )?night(?: 1| one)?)?,? "
     r"(?:so|meaning|which means)(?: that)? $"
 )
-VICTIM = re.compile(r"(?:kill|murder)(?:s|ed|ing)? $")
-BECAUSE = re.compile(r"(?:because|since|as|confirming|proving|showing|revealing|meaning|which means)(?: that)? $")
-ACTING = re.compile(
+VICTIM = regex(r"(?:kill|murder)(?:s|ed|ing)? $")
+BECAUSE = regex(r"(?:because|since|as|confirming|proving|showing|revealing|meaning|which means)(?: that)? $")
+ACTING = regex(
     r"(?: \w+ly| just| also| already| now| still)? (?:is|was|has|had|could|can|may|might|will|would|"
     r"\w{3,}(?:s|ed))(?!\w)"
 )
-ACCUSED = re.compile(r"(?:vot(?:e|ing)(?: for| out| against)?|arrest(?:ing)?|eliminat(?:e|ing)|exil(?:e|ing)) $")
-AS_OWN = re.compile(r"(?: (?:in|of|here|for|with|who)[^,]{0,30})?,? (?:i|my|let me|it(?:'s| is) (?:\w+ ){0,3}my)(?!\w)")
-GUILT_OF = re.compile(
+ACCUSED = regex(r"(?:vot(?:e|ing)(?: for| out| against)?|arrest(?:ing)?|eliminat(?:e|ing)|exil(?:e|ing)) $")
+AS_OWN = regex(r"(?: (?:in|of|here|for|with|who)[^,]{0,30})?,? (?:i|my|let me|it(?:'s| is) (?:\w+ ){0,3}my)(?!\w)")
+GUILT_OF = regex(
     rf"(?P<subject>{NAME}(?='s)|{NO_NAME_WORD}(?:his|her))(?:'s)? guilt (?:is|was|has been)(?: now| already| \w+ly)?"
     rf" (?:confirmed|proven|proved|certain|established|undeniable)(?!\w)"
 )
-KILLED = re.compile(
+KILLED = regex(
     rf"(?P<subject>{NO_NAME_WORD}(?:i|you|he|she)|{NAME})(?:'ve)?"
     rf"(?P<aux>(?: (?:have|has|had|also|already|definitely|clearly|just|did|didn't|did not|haven't|have not|never|"
     rf"not)){{0,2}})"
@@ -47,7 +48,7 @@ KILLED = re.compile(
 
 FOUND = r"found|discovered|learned|learnt|identified|confirmed|verified|uncovered|determined|exposed|proved|revealed"
 TARGET = rf"(?P<target>{NAME}|you|him|her|them)"
-INVESTIGATING = re.compile("investigat|check|inspect|scann|examin")
+INVESTIGATING = regex("investigat|check|inspect|scann|examin")
 _TO_LOOK = (
     rf"{I_DID}{FILL} (?:chose|decided|opted|used my [\w ]{{4,30}})(?: last night)? to (?:investigate|check|inspect)"
 )
@@ -56,7 +57,7 @@ _NOT_AN_IDEA = (  # "Investigating him makes no sense" reports no act
     r"(?:would|could|should|will|might|may|makes?|is|isn't|doesn't)(?!\w))"
 )
 _PLANNED = r"(?<!start )(?<!begin )(?<!starting )(?<!beginning )"
-INVESTIGATED = re.compile(
+INVESTIGATED = regex(
     rf"(?:{_TO_LOOK} |(?:(?P<i>{I_DID}{FILL} )|(?P<elided>(?:and|, )(?: have| already)? ?)|^[ \"'(]*{_NOT_AN_IDEA})"
     rf"(?:(?:been )?investigat(?:ed|ing)|did(?: indeed| in fact)? investigate|checked(?: out)?|"
     rf"inspected|scanned|examined)(?: and \w+)? ){TARGET}"
@@ -66,16 +67,16 @@ LOOKED = (
     rf"{I_DID}{FILL} (?:investigated|checked|inspected|examined) (?:{NAME}|you|him|her|them)"
     rf"(?: last night| (?:on|during|in) (?:the )?(?:first )?night(?: 1| one)?)?"
 )
-ONE_INVESTIGATED = re.compile(
+ONE_INVESTIGATED = regex(
     rf"(?P<target>{NAME}) (?:is|was) the (?:only )?(?:player|person|one) (?:that |who |"
     rf"whom )?i(?:'ve)?{FILL} investigated"
 )
-INVESTIGATION_OF = re.compile(
+INVESTIGATION_OF = regex(
     rf"(?:(?<!\w)my (?:\w+ )?investigations? (?:of|on|into)"
     rf"|{_PLANNED}(?<!\w)(?:after|by|when|upon) (?:i )?investigat(?:ing|ed)) "
     rf"{TARGET}(?!\w|'s (?!role|identity|alignment))"
 )
-MY_INVESTIGATION = re.compile(
+MY_INVESTIGATION = regex(
     rf"(?<!\w)my (?:\w+ ){{0,2}}?(?:investigat(?:ion|ive)|findings?)"
     rf"|(?<!\w)the investigation (?:that )?{I_DID}{FILL} (?:conducted|did|made|performed|carried out)"
     rf"|{I_DID}{FILL} investigated(?= last night| and |[.,;!])"
@@ -83,19 +84,17 @@ MY_INVESTIGATION = re.compile(
     rf"|(?:{I_DID}{FILL}|(?<!\w)and(?: have)?) (?:{FOUND}) (?:it|this|that) (?:last night|(?:during|in|through|with|by|"
     rf"via|after|from) (?:(?:my|the|an|last) )?(?:\w+ )?(?:night|investigat))"
 )
-LOOKING = re.compile(f"investigat|finding|{FOUND}")  # every match of MY_INVESTIGATION contains one of these
-OWN_LOOK = re.compile(
+LOOKING = regex(f"investigat|finding|{FOUND}")  # every match of MY_INVESTIGATION contains one of these
+OWN_LOOK = regex(
     rf"(?<!\w)my (?:\w+ ){{0,2}}?investigat|{I_DID}{FILL} (?:investigated|inspected|scanned|examined)(?!\w)"
 )
-POINTS_TO = re.compile(
-    rf"(?:point(?:s|ed)?|leads?|led)(?: \w+ly| straight| right)? to {TARGET}(?!\w|'s (?!guilt|being))"
-)
+POINTS_TO = regex(rf"(?:point(?:s|ed)?|leads?|led)(?: \w+ly| straight| right)? to {TARGET}(?!\w|'s (?!guilt|being))")
 
 # Protections
 
 _PROTECTED = "protect|guard|shield|sav|heal"
-PROTECTING = re.compile(_PROTECTED)
-PROTECTED = re.compile(
+PROTECTING = regex(_PROTECTED)
+PROTECTED = regex(
     rf"(?:{I_DID}{FILL} (?:(?:{_PROTECTED})ed|"
     rf"(?:chose|decided|opted|used my turn) to (?:{_PROTECTED})e?)"
     rf"|{I_DID}{FILL} (?:used|put|spent) my (?:protection|shield|save|heal) on"
@@ -105,18 +104,16 @@ PROTECTED = re.compile(
     r"discussion)))"
 )
 
-PRETENDING = re.compile("lying|lied|pretend|fals|posing|faking|imperson")
+PRETENDING = regex("lying|lied|pretend|fals|posing|faking|imperson")
 
 # What a player has: "Bob's guilty look" does not say what Bob is
 
-TRAIT_OF = re.compile(rf"{NAME}'s (?:\w+ly |very |so |too )?(?:guilty|evil|innocent|clear|clean)$")
+TRAIT_OF = regex(rf"{NAME}'s (?:\w+ly |very |so |too )?(?:guilty|evil|innocent|clear|clean)$")
 
 # What qualifies a clause
 
-OWN_FINDING = re.compile(rf"{I_DID}{FILL} (?:investigated|checked|inspected|{FOUND})(?!\w)")
-ENDS_FINDING = re.compile(
-    rf"(?:{FOUND})(?<!revealed)(?: out)?(?:,? (?:without (?:a )?doubt|last night))?(?: that|:)? $"
-)
+OWN_FINDING = regex(rf"{I_DID}{FILL} (?:investigated|checked|inspected|{FOUND})(?!\w)")
+ENDS_FINDING = regex(rf"(?:{FOUND})(?<!revealed)(?: out)?(?:,? (?:without (?:a )?doubt|last night))?(?: that|:)? $")
 SAYS = (
     "claim|say|said|stat(?:e|ing)|accus|suggest|think|thought|believ|argu|insist|assert|tell|told|declar|mention|call|"
     "impl[yi]|pretend|suspect|investigat(?!ion)|found|find|discover|reveal|confirm|expos|identif|announc|report|alleg|label|"
@@ -127,7 +124,7 @@ ASIDE = (
     r"could|would|"
     r"truly|really|now|then|still|quickly|immediately|suddenly|\(\w+\))){0,3}"
 )
-OPINION = re.compile(
+OPINION = regex(
     r"(?<!\w)(?<!i )(?:said|says)(?!\w)|(?<!\w)(?:think\w*|thought|believ\w+|suspect\w*|suspicions? that|feel|"
     r"feels|felt|guess\w*|"
     r"assum\w+|suppos\w+|bet|doubt\w*|"
@@ -146,59 +143,59 @@ OPINION = re.compile(
     r"n't have (?:\w+ ){0,2}(?:evidence|proof)(?!\w)|"
     r"n't (?:\w+ )?(?:sure|certain|convinced|say|saying|know|mean|prove|confirm|accuse|make)(?!\w)"
 )
-REASON = re.compile(r"(?:because|since|as) $")
-OWN_THEORY = re.compile(
+REASON = regex(r"(?:because|since|as) $")
+OWN_THEORY = regex(
     rf"{NO_NAME_WORD}i(?: still| just| really| also| strongly| now)? (?:think|believe|suspect|feel|guess|assume)"
     rf"(?: that)? (?:{NAME}|he|she|they|you)(?!\w)"
 )
-HEDGE = re.compile(
+HEDGE = regex(
     r"likely|probab|possib|potential|presumab|suppos|alleged|apparent|maybe|perhaps|seeming|necessari|either|neither"
 )
-TRAILING_OPINION = re.compile(
+TRAILING_OPINION = regex(
     r",? (?:i (?:think|guess|believe|suspect|suppose)|in my opinion|probably|perhaps|maybe)\W*$|\W+right\W*$"
 )
-SUPPOSED = re.compile(
+SUPPOSED = regex(
     r"(?<!\w)(?:if|unless|suppose|supposing|assuming|what if|in case|imagine|whether|even if|were i)(?!\w)"
 )
-CLAUSE = re.compile(
+CLAUSE = regex(
     rf";|—|–| - |--|(?<!\w)(?:but|because|since|however|though|although|while|whereas|now that|given that)(?!\w)|"
     rf"(?<!\w)as (?=i |he |she |they |{NAME})|, (?:and|so) (?=i\W)"
 )
-BREAK = re.compile(r";|—|–| - |--")
-QUESTION = re.compile(
+BREAK = regex(r";|—|–| - |--")
+QUESTION = regex(
     r"(?:^|[,;:—–]|-) ?(?:so |and |but |then )?(?:why|how|what|who|when|where|which|do|does|did|can|could|would|"
     r"should|are|is|will|have|has|"
     r"don't|isn't|aren't)(?!\w)"
 )
 
-BEFORE = re.compile(
+BEFORE = regex(
     r"(?<!\w)(?:would|could|should|might|may|am|is|are|was|did|do|does|can|will|or|nor|neither|either|one of|how|"
     r"who|when|why|"
     r"where|whom|before|until|like|either \w+ and) $"
 )
-LAST_SUBJECT = re.compile(
+LAST_SUBJECT = regex(
     rf"({NO_NAME_WORD}(?:i|he|she|they|you|who)|{NAME})(?:'?m|'s|'re|'ve|'d| (?:am|is|are|was|were|have|has|had|"
     rf"did|took|chose|\w+ed)(?!\w))"
 )
 
 # What others would know about the speaker is true: "if he had looked, he'd know I'm innocent"
-WOULD_KNOW = re.compile(
+WOULD_KNOW = regex(
     r"(?:(?:would|'d|should)(?: already| also)? (?:have )?|investigated me(?: last night)? and )known?(?: that)? $"
 )
-OWN_CONDITION = re.compile(r"(?<!\w)(?:if|unless|suppose|whether) i(?!\w)")
+OWN_CONDITION = regex(r"(?<!\w)(?:if|unless|suppose|whether) i(?!\w)")
 
 
-_SENTENCE = re.compile(r"[^.!?\n]+[.!?\n]*")
-_CAPITAL = re.compile("[A-Z]+")
+_SENTENCE = regex(r"[^.!?\n]+[.!?\n]*")
+_CAPITAL = regex("[A-Z]+")
 
-_VOCATIVE = re.compile(
+_VOCATIVE = regex(
     rf"\W*(?:(?:hey|hi|hello|ok|okay|so|and|but|no|yes|well|look|listen|wait|sorry),? )?({NAME})(?:,| ?[:-] )"
 )
-_SECOND_VOCATIVE = re.compile(rf" (?:and )?{NAME},")
-_LAST_VOCATIVE = re.compile(rf", ({NAME})\W*$")
-_NAMES = re.compile(NAME)
+_SECOND_VOCATIVE = regex(rf" (?:and )?{NAME},")
+_LAST_VOCATIVE = regex(rf", ({NAME})\W*$")
+_NAMES = regex(NAME)
 _REACH, _LINK = 200, 20
-_OWN_LABEL = re.compile(rf"\W*({NAME})(?: \([^)]{{0,40}}\))?: ")
+_OWN_LABEL = regex(rf"\W*({NAME})(?: \([^)]{{0,40}}\))?: ")
 
 
 def lower(text: str) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from math import exp
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -19,9 +19,9 @@ from liescope.common.errors import BadData
 from liescope.common.reading import Strict, read_toml
 from liescope.detectors.detector_settings import WORDS
 from liescope.detectors.examples import TARGETS
-from liescope.generate.players.openai.completion import Alternatives, Completion
-from liescope.generate.players.parsing.choice import clean
-from liescope.generate.players.parsing.reply_forms import find_object
+
+if TYPE_CHECKING:
+    from liescope.generate.players.openai.completion import Alternatives, Completion
 
 DEFAULT = Path(__file__).with_name("prompt.toml")
 ATTEMPTS = 3
@@ -169,6 +169,9 @@ def stated_probability(text: str, sides: Mapping[str, bool]) -> float | None:
     Read as a field of a JSON object, after the name of such a field, or as the only number: 0.8, 80%, 8/10, or a word
     (high: 0.8, medium: 0.5, low: 0.2). A confidence beside an answer of honest is the confidence in that answer.
     """
+    from liescope.generate.players.parsing.choice import clean
+    from liescope.generate.players.parsing.reply_forms import find_object
+
     answer = clean(text).answer
     if _CUT.search(answer):
         return None

@@ -10,6 +10,8 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from liescope.common.text import regex
+
 CUE = 0.5  # what one cue adds to or subtracts from the strength
 MOST = 2.5  # no statement is stronger or weaker than this
 _CACHED_LENGTH = 200
@@ -32,54 +34,52 @@ def _any(phrases: tuple[str, ...]) -> str:
     return "|".join(re.escape(phrase) for phrase in sorted(phrases, key=len, reverse=True))
 
 
-_CUES = re.compile(rf"\b(?:(?P<shaky>{_any(_SHAKY)})|{_any(_FIRM)})\b")
-_CLAUSE = re.compile(r"[.!?;,:…\n]+|\s[–—-]\s|\bbut\b|\bwhile\b|\bso\b")
+_CUES = regex(rf"\b(?:(?P<shaky>{_any(_SHAKY)})|{_any(_FIRM)})\b")
+_CLAUSE = regex(r"[.!?;,:…\n]+|\s[–—-]\s|\bbut\b|\bwhile\b|\bso\b")
 _MORE = r"(?:\W+\w+){0,2}?\W+"
-_DETECTIVE = re.compile(
+_DETECTIVE = regex(
     r"\bi(?: a|')m (?:indeed )?(?:the|a|your|our) (?:\w+ )?detective\b|\bas (?:the|your) detective\b|"
     r"\bdetective here\b|\bi was dealt the detective\b|\bmy role is (?:the )?detective\b|\bi was the detective\b"
 )
-_VILLAGER = re.compile(
+_VILLAGER = regex(
     rf"\bi(?: a|')m (?:just |only |simply )?(?:a|another|one of the)(?:{_MORE}|\W+)villagers?\b|"
     r"\bi(?: a|')m (?:not the mafioso|innocent|with the town|town)\b|\bmy role is (?:a )?(?:plain )?villager\b|"
     r"\bas a (?:\w+ )?villager\b|\bvillager here\b"
 )
-_HARMLESS = re.compile("villager|innocent|town|not the mafioso")  # every match of _VILLAGER contains this
-_LOOKED = re.compile(r"\bi (?:have |did )?(?:investigated?|checked|looked into)\b|\bmy (?:investigation|check)\b")
-_PRONOUN = re.compile(r"\b(?:they|them|their|he|him|his|she|her|the story)(?:'re|'s)?\b")
+_HARMLESS = regex("villager|innocent|town|not the mafioso")  # every match of _VILLAGER contains this
+_LOOKED = regex(r"\bi (?:have |did )?(?:investigated?|checked|looked into)\b|\bmy (?:investigation|check)\b")
+_PRONOUN = regex(r"\b(?:they|them|their|he|him|his|she|her|the story)(?:'re|'s)?\b")
 _NOT = r"(?:not|isn't|aren't|wasn't|never|no|can't be|cannot be|nothing)"
-_GUILTY = re.compile(
+_GUILTY = regex(
     r"\b(?:mafioso|mafia|(?:were)?wol(?:f|ves)|guilty|killers?|who killed|lying|liar|lied|lies|"
     r"made (?:that|it|this) up|invented|suspicious|"
     r"suspect|hiding|dodg\w+|deflect\w+|evasive|shifty|nervous|fishy|odd|off|too quiet|too quick|kept silent|stalling|"
     r"hardly said|told us nothing|and then another|same story twice|changed? (?:\w+ )?(?:story|tune)|avoid\w*|"
     r"(?:doesn't|does not) (?:add up|fit)|(?:don't|do not) buy|has to go|should go|pushing)\b"
 )
-_STRONG = re.compile(
+_STRONG = regex(
     r"\b(?:mafioso|mafia|(?:were)?wol(?:f|ves)|guilty|killers?|who killed|lying|liar|lied|"
     r"made (?:that|it|this) up|invented)\b"
 )
-_CLEAN = re.compile(
+_CLEAN = regex(
     rf"\b(?:innocent|clean|cleared|trustworthy|trust|believe|honest|town|on our side|villager|genuine|"
     rf"makes sense|is right|agree|with me|credible|"
     rf"{_NOT} (?:\w+ )?(?:the |a )?(?:mafioso|mafia|(?:were)?wolf|guilty|lying))\b"
 )
-_DISBELIEF = re.compile(r"\b(?:don't|can't|do not|cannot|hardly)\b")
-_AGAINST = re.compile(
+_DISBELIEF = regex(r"\b(?:don't|can't|do not|cannot|hardly)\b")
+_AGAINST = regex(
     r"\b(?:(?<!not )vot(?:e|ing|es)(?: is| goes)?(?: for| on| against| out| to)?|suspect|suspicious of|"
     r"(?<!no )(?<!without a )doubt|accuse|blame|(?<!not )arrest|(?<!not )exile|against|eyes on|"
     r"pressure on|wary of|worried about|"
     r"(?:don't|do not|can't|cannot|not|hardly|never)(?: \w+)? (?:trust|believe|buy|agree with)|problem with|"
     r"heard nothing from|look (?:\w+ )?at)(?: \w+)?\W*$"
 )
-_FOR = re.compile(
-    r"\b(?:agree with|trust|believe|vouch for|side with|stand with|(?:i'm|am) with|defend|back|follow)\W*$"
-)
-_RETOLD = re.compile(
+_FOR = regex(r"\b(?:agree with|trust|believe|vouch for|side with|stand with|(?:i'm|am) with|defend|back|follow)\W*$")
+_RETOLD = regex(
     r"\W*(?:\w+ )?(?:wants|accus\w+|says|said|claims|claimed|thinks|told|went after|pointing at|put|suspects|blames|"
     r"vote[ds]|brought up)\b"
 )
-_PLEAD = re.compile(r"\b(?:trust me|believe me|please|beg|regret|heart|hurts?|friends?|fair|let me down|shame|alone)\b")
+_PLEAD = regex(r"\b(?:trust me|believe me|please|beg|regret|heart|hurts?|friends?|fair|let me down|shame|alone)\b")
 
 
 @dataclass(frozen=True, slots=True)

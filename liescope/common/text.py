@@ -1,11 +1,11 @@
-"""Makes untrusted text safe to print, and to write into Markdown and CSV."""
+"""Makes untrusted text safe to print, and to write into Markdown and CSV; units in words; expressions compiled late."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 _MARKS = re.compile(r"[\\`*_\[\]|~$]|:(?=//)|(?<=\bwww)\.", re.IGNORECASE)
 
@@ -119,3 +119,18 @@ def sentence(words: str) -> str:
 def first_sentence(text: str) -> str:
     """The first sentence of a text, on one line."""
     return sentence(re.split(r"(?<=[.?!]) ", " ".join(text.split()), maxsplit=1)[0])
+
+
+class _Uncompiled:
+    def __init__(self, source: str, flags: int) -> None:
+        self.source, self.flags = source, flags
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(re.compile(self.source, self.flags), name)
+        setattr(self, name, found)  # from now on as fast as any method
+        return found
+
+
+def regex(source: str, flags: int = 0) -> re.Pattern[str]:
+    """A regular expression that is compiled when it is first used: every command imports many, and few use them."""
+    return cast(re.Pattern[str], _Uncompiled(source, flags))

@@ -17,24 +17,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from liescope.common.text import regex
 from liescope.games.core import Reply
 
 _NAMES = r"(?:(?:seed|mm):)?think|thinking|thoughts?|reasoning|reasoning_scratchpad|reflection|analysis"
-_OPEN = re.compile(
+_OPEN = regex(
     rf"<(?:{_NAMES})>|\[think\]|◁think▷|<\|think\|>|<\|begin_of_thought\|>|<\|start_thinking\|>"
     r"|<\|channel>\s?thought|<unused94>(?:thought)?",
     re.IGNORECASE,
 )
-_CLOSE = re.compile(
+_CLOSE = regex(
     rf"</(?:{_NAMES})>|\[/think\]|◁/think▷|<\|/think\|>|<\|end_of_thought\|>|<\|end_thinking\|>|<channel\|>|<unused95>",
     re.IGNORECASE,
 )
-_CHANNEL = re.compile(r"<\|channel\|>\s{0,9}(\w{1,20})[^<>]{0,99}(?:<\|constrain\|>[^<>]{0,99})?<\|message\|>")
-_BARE_CHANNELS = re.compile(r"(?:analysis|commentary)(?=[\sA-Z])")
-_BARE_FINAL = re.compile(r"assistant\s{0,9}(?:commentary\s{0,9})?final")
-_HARMONY_END = re.compile(r"<\|(?:end|return|call)\|>(?:<\|start\|>\w{0,20})?")
-_HARMONY_START = re.compile(r"<\|start\|>\w{0,20}")
-_STOPS = re.compile(
+_CHANNEL = regex(r"<\|channel\|>\s{0,9}(\w{1,20})[^<>]{0,99}(?:<\|constrain\|>[^<>]{0,99})?<\|message\|>")
+_BARE_CHANNELS = regex(r"(?:analysis|commentary)(?=[\sA-Z])")
+_BARE_FINAL = regex(r"assistant\s{0,9}(?:commentary\s{0,9})?final")
+_HARMONY_END = regex(r"<\|(?:end|return|call)\|>(?:<\|start\|>\w{0,20})?")
+_HARMONY_START = regex(r"<\|start\|>\w{0,20}")
+_STOPS = regex(
     r"(?:\s{0,9}(?:<\|(?:im_end|eot_id|end_of_text|endoftext|end|return|user|eom_id)\|>|</s>|<end_of_turn>|<eos>"
     r"|<｜end▁of▁sentence｜>)){1,9}\s{0,9}$"
 )
@@ -149,12 +150,12 @@ LONGEST = 100_000
 
 # Invisible characters: controls, zero-width and bidirectional marks, tags, halves of surrogate pairs. The
 # zero-width joiners stay: emoji and several scripts need them.
-_UNSEEN = re.compile(
+_UNSEEN = regex(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064"
     "\u2066-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f\ud800-\udfff]"
 )
-_LINE_ENDS = re.compile("\r\n?|[\x85\u2028\u2029]")
-_FENCE = re.compile(r"\s*```[^\n`]*\n")
+_LINE_ENDS = regex("\r\n?|[\x85\u2028\u2029]")
+_FENCE = regex(r"\s*```[^\n`]*\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,19 +203,19 @@ def unfence(text: str) -> str | None:
 
 
 _EDGES = " \t\n*_`~#>\"'“”„‘’‚‹›«»「」『』【】（）()[]{}.,:;!?。，、：；！？-–—✅➡️→•"
-_MARKDOWN = re.compile(r"[*`~#]+|(?<!\w)_{1,3}|_{1,3}(?!\w)")
-_CLAUSE = re.compile(
+_MARKDOWN = regex(r"[*`~#]+|(?<!\w)_{1,3}|_{1,3}(?!\w)")
+_CLAUSE = regex(
     r"[.;:!?\n,()。；：！？，、（）]|\b(?:but|so|because|since|I|sondern|aber|mais|sino|pero|mas|ma|но|а)\b|而是|但|[–—]",
     re.IGNORECASE,
 )
-_NEGATED = re.compile(
+_NEGATED = regex(
     r"\b(?:not|never|neither|nor|no|cannot|without|except|excluding|besides|than|over|avoid|trust)\b"
     r"|n[’']t\b|\binstead\s+of\b|\bbelieve\s*$"
     r"|\b(?:nicht|kein\w{0,2}|nie|niemals|statt|anstatt|ohne|außer|pas|jamais|sauf|sans|aucun\w?|nunca|jamás|excepto|sin|não"
     r"|nem|sem|non|mai|senza|tranne|не|ни|нет|кроме|вместо)\b|[不别別勿非没未]|以外",
     re.IGNORECASE,
 )
-_CLEARED = re.compile(
+_CLEARED = regex(
     r"\s*(?:(?:is|was|seems|looks)(?:\s+\w+)?\s+(?:not|no|innocent|honest|truthful|town|safe|clear|trustworthy)\b"
     r"|(?:is|was|does|did|would|should|could)n[’']t\b|(?:should|would|could|must)\s+not\b"
     r"|(?:ist|war)\s+(?:\w+\s+)?(?:nicht|kein|unschuldig)|n[’']est\s+pas\b|est\s+innocent|no\s+es\b|es\s+inocente"
@@ -222,7 +223,7 @@ _CLEARED = re.compile(
     r"|[^。、\n]{0,9}(?:不是|是好人|ではな|じゃな|しない|ません|않)",
     re.IGNORECASE,
 )
-_CHOOSING = re.compile(
+_CHOOSING = regex(
     r"\b(?:vot(?:e|ing)|choos(?:e|ing)|choice|pick(?:ing)?|select(?:ing)?|arrest(?:ing)?"
     r"|investigat(?:e|ing)|kill(?:ing)?|eliminat(?:e|ing)|target(?:ing)?|exil(?:e|ing)|answer|decision"
     r"|stimm[et]|wähl[et]|voter?|choisi[rst]|voto|votar|elijo|escolho|scelgo|голосую|выбираю|投票|投给|选择|票)\b"
@@ -299,13 +300,13 @@ def _same(name: str, options: Sequence[str]) -> str:
     return name if name in options else next(o for o in options if o.casefold() == name.casefold())
 
 
-_ALONE = re.compile(r"[\s*_`\"'#>]*(-?\d{1,9})(?:\.0+)?(?:\s*/\s*10|\s*out of 10)?[\s*_`\"'.]*")
-_NAMED = re.compile(
+_ALONE = regex(r"[\s*_`\"'#>]*(-?\d{1,9})(?:\.0+)?(?:\s*/\s*10|\s*out of 10)?[\s*_`\"'.]*")
+_NAMED = regex(
     r"\b(?:bid|urgency|score)\b[\s*_\"']*(?:is|of|:|=)?[\s*_\"'=:]*(-?\d{1,9})(?!\d|\.\d|e\d|\s*(?:or|to|-|–)\s*\d)",
     re.IGNORECASE,
 )
-_ANY = re.compile(r"(?<![\w.])-?\d{1,9}(?![\w.]*\d)")
-_SCALE = re.compile(r"/\s*10\b|\bout of 10\b|\b(?:from )?0\s*(?:to|-|–)\s*10\b", re.IGNORECASE)
+_ANY = regex(r"(?<![\w.])-?\d{1,9}(?![\w.]*\d)")
+_SCALE = regex(r"/\s*10\b|\bout of 10\b|\b(?:from )?0\s*(?:to|-|–)\s*10\b", re.IGNORECASE)
 
 
 def read_bid(text: str) -> Answer:

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+from liescope.common.text import regex
 from liescope.games.core import Reply
 from liescope.generate.players.parsing.choice import Answer, read_choice, unfence
 from liescope.generate.players.parsing.reply_forms import find_object, first_text, whole_object
@@ -20,18 +21,18 @@ from liescope.generate.players.parsing.reply_forms import find_object, first_tex
 NO_MESSAGE = "no quoted message"
 
 _CURLY = str.maketrans(dict.fromkeys("“”„‟«»＂「」『』〝〞〟", '"'))
-_DECORATION = re.compile(r"[\s*_>#`~\\-]*(?=\")")
+_DECORATION = regex(r"[\s*_>#`~\\-]*(?=\")")
 _LABEL_WORDS = (
     "here|is|here's|my|the|your|this|public|final|discussion|message|response|reply|answer|statement|speech|output"
     "|round|to|everyone|everybody|all|you|me|i|say|says|as|sure|certainly|okay|ok|of|course|hier|ist|meine|nachricht"
     "|an|alle|voici|mon|pour|tous|mi|mensaje|a|todos|minha|mensagem|messaggio|сообщение|发言|消息|发言内容|メッセージ"
 )
-_STAGE = re.compile(r"[\s>#-]*(?:\*[^*\"\n]{1,160}\*|\([^()\"\n]{1,160}\)|_[^_\"\n]{1,160}_)\s*(?=\")")
-_SINGLE = re.compile(r"'(?!\s)([^\n]{1,4000}?)(?<!\s)'[ \t]*(?:\n|$)")
+_STAGE = regex(r"[\s>#-]*(?:\*[^*\"\n]{1,160}\*|\([^()\"\n]{1,160}\)|_[^_\"\n]{1,160}_)\s*(?=\")")
+_SINGLE = regex(r"'(?!\s)([^\n]{1,4000}?)(?<!\s)'[ \t]*(?:\n|$)")
 _MESSAGES = ("message", "speech", "statement", "public_message", "text", "say", "content")
 _THOUGHTS = ("reasoning", "reason", "thoughts", "thought", "thinking", "analysis")
-_SPACE = re.compile(r"\s+")
-_QUOTE = re.compile('"')
+_SPACE = regex(r"\s+")
+_QUOTE = regex('"')
 
 
 def read_message(text: str, seat: str) -> Answer:
@@ -146,17 +147,17 @@ _REASON_WORDS = (
     r"|begründung|grund|raison|motif|justificación|razón|motivo|justificativa|razão|motivazione|причина|обоснование"
     r"|理由|原因|이유"
 )
-_REASON_LABEL = re.compile(
+_REASON_LABEL = regex(
     rf"^[ \t*_#>`\"-]{{0,9}}(?:\d\. ?)?(?:my |the |meine |mein |ma |mon |mi |minha |meu )?(?:{_REASON_WORDS})"
     r"(?: (?:to|for) (?:every(?:body|one)|all))?[ \t*_`]{0,9}[:：–—=-]{1,2}[ \t*_`]{0,9}",
     re.IGNORECASE | re.MULTILINE,
 )
-_PRIVATE_LABEL = re.compile(
+_PRIVATE_LABEL = regex(
     r"\W{0,9}(?:\w+ ){0,2}(?:reasoning|thoughts?|thinking|analysis|strategy|private(?:ly)?|internal|notes?|aside|plan"
     r"|secret|hidden|not public|self)\b[^:\n]{0,40}[:：]",
     re.IGNORECASE,
 )
-_ASIDE = re.compile(
+_ASIDE = regex(
     r"\W{0,9}(?:let me know|i hope (?:this|that)|i(?:'m| am) sorry|sorry|i apologi[sz]e|as an ai\b|please note"
     r"|note that|is there anything|would you like|feel free)",
     re.IGNORECASE,
@@ -166,7 +167,7 @@ _A = r"(?:a |an |the |one of the )?"
 _NOT_SAID = (
     r"(?<!said that )(?<!says that )(?<!thinks that )(?<!think that )(?<!if )(?<!being )(?<!why would )(?<!claims )"
 )
-_SECRET = re.compile(
+_SECRET = regex(
     "|".join(
         [
             # its own hidden role
@@ -206,9 +207,9 @@ _SECRET = re.compile(
 _INNOCENT = (
     r"(?:innocent|(?:just |only )?a villager|no (?:were)?wolf|not a (?:were)?wolf|the (?:seer|doctor|detective))\b"
 )
-_BULLET = re.compile(r"^[ \t]*(?:[-*•>]|\d{1,2}[.)])[ \t]+", re.MULTILINE)
+_BULLET = regex(r"^[ \t]*(?:[-*•>]|\d{1,2}[.)])[ \t]+", re.MULTILINE)
 _MARKS = " \t\n*_`'‘’>~"
-_BEHIND_NAME = re.compile(r"[*_`\"'“”]{0,6}\s{0,3}(?:[:：,;–—]|[.] |- | - |\()\s{0,3}")
+_BEHIND_NAME = regex(r"[*_`\"'“”]{0,6}\s{0,3}(?:[:：,;–—]|[.] |- | - |\()\s{0,3}")
 _NAME_WORDS = 4  # a longer first line (in words) is no attempt at a name
 _VOTE_WORDS = frozenset(
     {"", "vote", "my", "final", "answer", "name", "stimme", "voto", "投票", "1.", "i", "for", "first"}
@@ -281,7 +282,7 @@ def gives_away(reason: str, option: str | None) -> bool:
 _VOTES = ("vote", "name", "choice", "target", "player")
 _REASONS = ("reason", "public_reason", "message", "explanation", "statement", "justification", "rationale")
 _VOTE_THOUGHTS = ("reasoning", "thoughts", "thought", "thinking", "analysis", "private_reasoning")
-_OPENING_QUOTE = re.compile(r'(?<!\\)["“„«「『]')
+_OPENING_QUOTE = regex(r'(?<!\\)["“„«「『]')
 _QUOTES = 20  # the maximum number of opening quotes tried
 
 
