@@ -26,7 +26,7 @@ LARGEST = 4 * 1024 * 1024  # bytes of an unpacked response; a chat completion ha
 _CONNECTS = 10.0  # seconds to connect
 _OF_THE_SDK = frozenset({"host", "content-type"})  # headers of the SDK that are sent
 _TO_OPENAI = frozenset({"openai-organization", "openai-project"})  # headers sent only to OpenAI
-_READ = re.compile(r"retry-after(-ms)?|[a-z_-]*limit-[a-z_-]+")  # headers of a response that are used
+_READ = re.compile(r"retry-after(-ms)?|x-ratelimit-reset")  # headers of a response that are used
 
 
 class Client:

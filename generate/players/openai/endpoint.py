@@ -281,7 +281,7 @@ class Endpoint:
     async def _attempt(self, request: Request, limit: float) -> tuple[Verdict, RequestTurn]:
         """Make one request; return its outcome and its turn. limit: seconds."""
         tokens = self._estimate.of(request)
-        async with self._pace.turn(sum(tokens)) as turn, self._context.budget.request(*tokens, request.price):
+        async with self._pace.turn() as turn, self._context.budget.request(*tokens, request.price):
             self._context.halt.check()
             began = time.perf_counter()
             response = await self._client.chat(request.body, limit)
@@ -290,8 +290,6 @@ class Endpoint:
         if isinstance(verdict, Completion):
             self._estimate.learn(request, verdict.usage)
             self._pace.answered(turn, request.kind, seconds)
-        if isinstance(response, Response):
-            self._pace.reported(turn, response.headers)
         return verdict, turn
 
     def _outcome(self, request: Request, response: Response | Trouble, latency: float) -> Verdict:

@@ -1,8 +1,8 @@
 """When requests may be sent to one host: one line of waiting requests for all players that share it.
 
-Three things hold a request back: the window (how many may be in flight), the quotas that the host reports in headers,
-and a pause. If a host asks to wait (Retry-After), all requests wait, within reason. A complaint without such a time
-shrinks the window; only if the next request is refused too, before any is answered, do all pause, longer each time.
+Two things hold a request back: the window (how many may be in flight) and a pause. If a host asks to wait
+(Retry-After), all requests wait, within reason. A complaint without such a time shrinks the window; only if the next
+request is refused too, before any is answered, do all pause, longer each time.
 Complaints about requests sent before the last complaint arrived carry no new information and are ignored.
 
 A host that is down is tried with one request at a time until one is answered; the same happens after a pause that was
@@ -13,16 +13,13 @@ from __future__ import annotations
 
 import asyncio
 import math
-import re
 import time
-from collections.abc import AsyncIterator, Callable, Hashable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Hashable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from statistics import fmean
 
 from liescope.common.errors import EndpointSilent
-from liescope.generate.players.openai.verdict import seconds_until
 from liescope.generate.players.player_protocol import Activity, Halt
 
 FIRST = 16  # requests in flight at the start
@@ -41,21 +38,14 @@ LONGEST_ASKED = 120.0  # and again at intervals that double, up to this
 OUTAGE = 8  # failures in a row after which a host is considered down
 FIRST_PROBE, LONGEST_PROBE = 0.5, 10.0  # seconds between two attempts at a host that is down
 _SHORTEST, _LOOK_AGAIN = 0.001, 1.0  # seconds of a single wait, at least and at most: its reason may change
-BELIEVED = 60.0  # seconds after which a report is too old to believe
-SPARE = 1.25  # so many times the estimated tokens must be left, since estimates are inexact
-_HEADER = re.compile(r"(?:x-|anthropic-)?(rate|token)limit-(?:([a-z_-]+)-)?(limit|remaining|reset)(?:-([a-z_-]+))?")
-_LARGEST, _MOST_LIMITS = 1e12, 32
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class RequestTurn:
-    """One request's turn. at: when it was sent; in_flight: requests then, with it; sent: all so far, with it, and their
-    tokens by estimate.
-    """
+    """One request's turn. at: when it was sent; in_flight: requests then, with it."""
 
     at: float
     in_flight: int
-    sent: tuple[int, float]
 
 
 class Window:
@@ -105,96 +95,6 @@ class Window:
             self._limit, self._hold_until = max(turn.in_flight, 2), now + self._hold
 
 
-@dataclass(slots=True)
-class ReportedLimit:
-    """One limit as a host reported it. name: the host's; tokens: whether it counts tokens or requests; limit: the most
-    there can be; remaining: how much of it is left; reset: seconds until all of it is there again.
-
-    From the last report that counted: left: what it said, less what was sent since; at: when it came; as_of: for which
-    request.
-    """
-
-    name: str
-    tokens: bool
-    limit: float
-    remaining: float
-    reset: float
-    left: float = 0.0
-    at: float = 0.0
-    as_of: int = 0
-
-    def wait(self, tokens: float, now: float) -> float:
-        """Seconds until a request of so many tokens fits in."""
-        missing = min(SPARE * tokens if self.tokens else 1.0, max(self.limit, 1.0)) - self.left
-        # what is used comes back in `reset` seconds, so one unit takes reset / used
-        used = max(self.limit - self.remaining, self.limit / 1000, 1e-3)
-        return missing * max(self.reset, 1e-3) / used - (now - self.at) if missing > 0 else 0.0
-
-
-def read_limits(headers: Mapping[str, str], now: datetime | None = None) -> list[ReportedLimit]:
-    """The limits in a response's headers (by lower-case name), in each provider's spelling; nonsensical ones are left
-    out.
-
-        x-ratelimit-{limit,remaining,reset}-{requests,tokens}          OpenAI, Groq, Azure, LiteLLM, vLLM gateways
-        x-ratelimit-{limit,remaining,reset}-{requests-day,tokens-minute}   Cerebras; -{req,tokens}-minute: Mistral
-        anthropic-ratelimit-{requests,tokens,input-tokens,output-tokens}-{limit,remaining,reset}   Anthropic
-        x-ratelimit-{limit,remaining,reset}, x-tokenlimit-…            Together; the first also OpenRouter
-        ratelimit-{limit,remaining,reset}                              the IETF's draft
-    """
-    found: dict[str, dict[str, str]] = {}
-    for header, value in headers.items():
-        if match := _HEADER.fullmatch(header):
-            kind, before, role, after = match.groups()
-            found.setdefault("-".join(filter(None, (kind, before, after))), {})[role] = value.strip()
-    limits = []
-    for name, values in found.items():
-        try:  # a remainder alone (Azure) does not say when there will be more
-            limit, remaining = float(values["limit"]), float(values["remaining"])
-        except (KeyError, ValueError):
-            continue
-        if 0 <= limit < _LARGEST and 0 <= remaining < _LARGEST:  # Azure reports -1 for a limit that it keeps to itself
-            reset = seconds_until(values.get("reset", ""), now or datetime.now(UTC))
-            reset = BELIEVED if reset is None else reset
-            limits.append(ReportedLimit(name, "token" in name, max(limit, remaining), remaining, reset))
-    return limits
-
-
-class Quotas:
-    """The limits of one host. Times are seconds, monotonic.
-
-    Between two reports, what is sent is taken off and what refills is added, steadily (as OpenAI, Groq and Anthropic
-    do). Requests that were sent after the reported one are taken off the report, since the host has not counted them.
-    """
-
-    def __init__(self) -> None:
-        self._sent = (0, 0.0)
-        self._limits: dict[str, ReportedLimit] = {}
-
-    def wait(self, tokens: float, now: float) -> float:
-        """Seconds until a request of so many tokens may be sent; not above 0 if it may be now."""
-        believed = (limit for limit in self._limits.values() if now - limit.at < BELIEVED)
-        return min(max((limit.wait(tokens, now) for limit in believed), default=0.0), BELIEVED)
-
-    def sent(self, tokens: float) -> tuple[int, float]:
-        """Note that a request is sent; returns the totals so far, including it."""
-        requests, before = self._sent
-        self._sent = requests + 1, before + tokens
-        for limit in self._limits.values():
-            limit.left -= tokens if limit.tokens else 1.0
-        return self._sent
-
-    def reported(self, limits: Iterable[ReportedLimit], sent: tuple[int, float], now: float) -> None:
-        """Take in a response's report. sent: as returned when the request was sent."""
-        for limit in limits:
-            known = self._limits.get(limit.name)
-            if known is None and len(self._limits) >= _MOST_LIMITS:
-                continue  # a server may make up names without end
-            if known is None or known.as_of <= sent[0]:
-                later = self._sent[limit.tokens] - sent[limit.tokens]
-                limit.left, limit.at, limit.as_of = limit.remaining - later, now, sent[0]
-                self._limits[limit.name] = limit
-
-
 class Pace:
     """The pace of one host. ceiling: the most requests in flight; clock: seconds, monotonic."""
 
@@ -203,7 +103,6 @@ class Pace:
     ) -> None:
         self.host = host
         self.window = Window(ceiling)
-        self._quotas = Quotas()
         self._halt = halt
         self._clock = clock
         self._activity = activity.at(host)
@@ -227,17 +126,17 @@ class Pace:
         return self.down or self._complaints > 1
 
     @asynccontextmanager
-    async def turn(self, tokens: float = 0.0) -> AsyncIterator[RequestTurn]:
-        """Wait until a request of so many tokens may be sent; inside the context, it is in flight.
+    async def turn(self) -> AsyncIterator[RequestTurn]:
+        """Wait until a request may be sent; inside the context, it is in flight.
 
         Raises RunPaused as soon as the run is ending, and EndpointSilent once the host is given up.
         """
         self._activity.queued += 1
         try:
             async with self._line:
-                await self._wait(tokens)
+                await self._wait()
                 self._activity.under_way += 1
-                turn = RequestTurn(self._clock(), self._activity.under_way, self._quotas.sent(tokens))
+                turn = RequestTurn(self._clock(), self._activity.under_way)
                 probe = self._probe = asyncio.Event()
         finally:
             self._activity.queued -= 1
@@ -255,10 +154,6 @@ class Pace:
         self._activity.wait = None
         self.window.answered(turn, self._clock(), kind, seconds)
         self._resized()
-
-    def reported(self, turn: RequestTurn, headers: Mapping[str, str]) -> None:
-        """What the headers of the response say about the host's limits."""
-        self._quotas.reported(read_limits(headers), turn.sent, self._clock())
 
     def limited(self, turn: RequestTurn, asked: float | None, reason: str) -> None:
         """The request of this turn came too early. asked: seconds that the host asks to wait; reason: its message."""
@@ -299,17 +194,13 @@ class Pace:
         self._failures = 0
         self._activity.paused = False
 
-    async def _wait(self, tokens: float) -> None:
+    async def _wait(self) -> None:
         """Wait until a request may be sent."""
         while True:
             self._halt.check()
             if self._gone is not None and self._probing:
                 raise self._gone
-            now = self._clock()
-            quota = self._quotas.wait(tokens, now)
-            if quota > _LOOK_AGAIN:
-                self._activity.wait = (now + quota, "its limit a minute is used up")
-            if (wait := max(self._pause_until - now, quota)) > 0:
+            if (wait := self._pause_until - self._clock()) > 0:
                 await self._halt.sleep(min(max(wait, _SHORTEST), _LOOK_AGAIN))
             elif self._probing and self._probe is not None and not self._probe.is_set():
                 await self._probe.wait()

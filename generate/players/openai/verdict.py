@@ -45,12 +45,12 @@ def retry_after(headers: Mapping[str, str], text: str = "", now: datetime | None
             return float(value) / unit
     if value and (date := _date(value)) is not None:
         return max((date - now).total_seconds(), 0.0)
-    reset = seconds_until(headers.get("x-ratelimit-reset", "").strip(), now)
+    reset = _seconds_until(headers.get("x-ratelimit-reset", "").strip(), now)
     found = _IN_WORDS.search(text[:_READ]) if reset is None else None
-    return seconds_until(found["reset"] or found["span"].strip(), now) if found else reset
+    return _seconds_until(found["reset"] or found["span"].strip(), now) if found else reset
 
 
-def seconds_until(reset: str, now: datetime) -> float | None:
+def _seconds_until(reset: str, now: datetime) -> float | None:
     """Seconds from now until a moment given as a span (6m0s), in seconds, as a timestamp in seconds or milliseconds, or
     as a date of RFC 3339; None if it cannot be read.
     """

@@ -59,7 +59,7 @@ def pace_of(world: World, ceiling: int = 64) -> Pace:
 async def ask(world: World, pace: Pace, host: Callable[[int], str], latency: Callable[[int], float]) -> int:
     """One request until it is answered; returns how often it was sent. host, latency: of the requests in flight."""
     for sent in range(1, 10_000):
-        async with pace.turn(100.0) as turn:
+        async with pace.turn() as turn:
             verdict, took = host(turn.in_flight), latency(turn.in_flight)
             await world.sleep(took if verdict == "ok" else 0.01)
         if verdict == "ok":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from datetime import UTC, datetime
 from random import Random
 
 import pytest
@@ -12,20 +11,16 @@ import pytest
 from liescope.common.errors import BudgetSpent
 from liescope.generate.players.openai import pace
 from liescope.generate.players.openai.pace import (
-    BELIEVED,
     CREDIBLE,
     EARLY,
     FIRST,
     LONGEST_ASKED,
     OUTAGE,
     Pace,
-    Quotas,
-    read_limits,
 )
 from liescope.generate.players.player_protocol import Activity, Halt
 from tests.generate.players.openai.fake_world import World, ask, ask_all, noisy, pace_of
 
-NOW = datetime(2026, 1, 15, 12, 0, 0, tzinfo=UTC)
 Host = Callable[[int], str]
 
 
@@ -281,119 +276,3 @@ def test_timeouts_make_the_window_smaller_once_a_round(world: World) -> None:
 
     asyncio.run(world.run(rounds()))
     assert sizes == [FIRST, 11, 1]
-
-
-# Limits that hosts report, as the providers send them: name, counts tokens, limit, remaining, seconds to the reset
-
-
-def sent(pattern: str, **values: str) -> dict[str, str]:
-    """Headers by a provider's pattern, as in x-ratelimit-{}-tokens."""
-    return {pattern.format(name): value for name, value in values.items()}
-
-
-ANTHROPIC = "anthropic-ratelimit-"
-HEADERS = {
-    "OpenAI": (
-        sent("x-ratelimit-{}-requests", limit="5000", remaining="4999", reset="12ms")
-        | sent("x-ratelimit-{}-tokens", limit="160000", remaining="159976", reset="6m0s")
-        | sent("x-ratelimit-{}-tokens_usage_based", limit="160000", remaining="159976", reset="9ms"),
-        {
-            ("rate-requests", False, 5000, 4999, 0.012),
-            ("rate-tokens", True, 160000, 159976, 360),
-            ("rate-tokens_usage_based", True, 160000, 159976, 0.009),
-        },
-    ),
-    "Anthropic": (
-        sent(ANTHROPIC + "requests-{}", limit="50", remaining="49", reset="2026-01-15T12:00:30Z")
-        | sent(ANTHROPIC + "output-tokens-{}", limit="8000", remaining="7000", reset="2026-01-15T12:01:00Z"),
-        {("rate-requests", False, 50, 49, 30), ("rate-output-tokens", True, 8000, 7000, 60)},
-    ),
-    "Together": (
-        sent("x-ratelimit-{}", limit="10", remaining="9", reset="1")
-        | sent("x-tokenlimit-{}", limit="3000", remaining="2500"),
-        {("rate", False, 10, 9, 1), ("token", True, 3000, 2500, 60)},
-    ),
-    "OpenRouter": (
-        sent("x-ratelimit-{}", limit="20", remaining="3", reset="1768478430000"),
-        {("rate", False, 20, 3, 30)},
-    ),
-    "Mistral": (
-        sent("x-ratelimit-{}-tokens-minute", limit="5000000", remaining="4999911")
-        | {"x-ratelimit-tokens-query-cost": "52"},
-        {("rate-tokens-minute", True, 5000000, 4999911, 60)},
-    ),
-    "Azure without a limit": (sent("x-ratelimit-{}-tokens", limit="-1", remaining="-1", reset="0"), set()),
-    "nonsense": ({"x-ratelimit-remaining-tokens": "nan", "x-ratelimit-remaining-requests": "1e99", "date": "x"}, set()),
-}
-
-
-@pytest.mark.parametrize("provider", HEADERS)
-def test_the_limits_of_each_provider_are_read(provider: str) -> None:
-    headers, expected = HEADERS[provider]
-    found = {(one.name, one.tokens, one.limit, one.remaining, round(one.reset, 6)) for one in read_limits(headers, NOW)}
-    assert found == expected
-
-
-class Provider:
-    """A host with a limit of tokens a minute that it reports: a bucket that refills, or windows of a minute."""
-
-    def __init__(self, world: World, most: float, windows: bool) -> None:
-        self.world, self.most, self.windows = world, most, windows
-        self.left, self.at, self.refused = most, world.now, 0
-
-    def ask(self, tokens: float) -> tuple[bool, dict[str, str]]:
-        now = self.world.now
-        if self.windows:
-            if now // 60 != self.at // 60:
-                self.left = self.most
-            reset = 60 - now % 60
-        else:
-            self.left = min(self.most, self.left + (now - self.at) * self.most / 60)
-            reset = (self.most - self.left) / self.most * 60
-        self.at = now
-        taken = self.left >= tokens
-        self.left -= tokens if taken else 0
-        self.refused += not taken
-        facts = {"limit": f"{self.most:.0f}", "remaining": f"{self.left:.0f}", "reset": f"{reset:.3f}s"}
-        return taken, sent("x-ratelimit-{}-tokens", **facts)
-
-
-@pytest.mark.parametrize("windows", [False, True])
-@pytest.mark.parametrize("latency", [0.05, 3.0])
-def test_a_limit_of_tokens_that_is_reported_is_used_and_hardly_ever_broken(windows: bool, latency: float) -> None:
-    """Requests of different sizes, whose tokens are estimated a tenth too low or too high."""
-    world = World()
-    provider, pace = Provider(world, 60_000, windows), pace_of(world, 256)
-    sizes = [200 + 37 * (number % 40) for number in range(700)]
-    waiting = iter(sizes)
-
-    async def worker() -> None:
-        for size in waiting:
-            taken = False
-            while not taken:
-                async with pace.turn(size * (0.9 if size % 2 else 1.1)) as turn:
-                    taken, headers = provider.ask(size)
-                    await world.sleep(latency if taken else 0.01)
-                pace.reported(turn, headers)
-                if taken:
-                    pace.answered(turn, "kind", latency)
-                else:
-                    pace.limited(turn, None, "429")
-
-    asyncio.run(world.run(*(worker() for _ in range(200))))
-    at_best = (sum(sizes) - 60_000) / 1000  # the first minute's tokens are there at once
-    assert world.now - 1000 < (at_best / 0.7 if windows else at_best / 0.9 + 5)
-    assert provider.refused < (150 if windows else 50)  # of 700 answered
-
-
-def report(remaining: int, reset: float) -> dict[str, str]:
-    return sent("x-ratelimit-{}-requests", limit="60", remaining=str(remaining), reset=f"{reset}s")
-
-
-def test_a_report_that_is_older_than_another_changes_nothing_and_no_report_stops_for_a_day() -> None:
-    quotas = Quotas()
-    first, second = quotas.sent(10), quotas.sent(10)
-    quotas.reported(read_limits(report(0, 80_000.0), NOW), second, now=0.0)
-    quotas.reported(read_limits(report(50, 80_000.0), NOW), first, now=0.0)
-    assert quotas.wait(1, 0.0) == BELIEVED
-    assert quotas.wait(1, BELIEVED) <= 0
