@@ -44,9 +44,9 @@ class PromptFamily:
 
     folder: where its sets of templates are, one folder each; sets: their names; variables: those of each template, by
     file name without ".jinja"; rating: templates needed only for rating afterwards; facts: the rules' variables from
-    the SETUP event and the seat; narrate: turns a seat's view into text; example: a value for each of the rules'
-    variables, for trying out templates; optional: templates that a set may lack; temperature: for models that are given
-    none, as in the paper of these games; None leaves it to whoever serves the model.
+    the SETUP event and the seat; narrate: turns a seat's view into text; optional: templates that a set may
+    lack; temperature: for models that are given none, as in the paper of these games; None leaves it to whoever serves
+    the model.
     """
 
     folder: Path
@@ -55,7 +55,6 @@ class PromptFamily:
     rating: frozenset[str]
     facts: Callable[[Event, str], dict[str, Any]]
     narrate: Callable[[Sequence[Event], str], Narration]
-    example: Mapping[str, Any]
     optional: frozenset[str] = frozenset()
     temperature: float | None = None
 

@@ -79,5 +79,4 @@ PROMPTS = PromptFamily(
     frozenset({AskKind.NAME_ROLES}),
     _facts,
     lambda view, seat: Narration(tuple(memory(view, seat))),
-    {"name": "Alice", "others": "Bob and Charlie", "composition": "1 mafioso and 2 villagers", "rounds": 2},
 )

@@ -87,13 +87,4 @@ PROMPTS = PromptFamily(
     frozenset({AskKind.NAME_ROLES}),
     _facts,
     lambda view, seat: Narration(tuple(line for event in view if (line := _line(event, seat)) is not None)),
-    {
-        "name": "Alice",
-        "others": "Bob and Charlie",
-        "composition": "2 werewolves, 1 seer and 2 villagers",
-        "players": 3,
-        "centre": 2,
-        "rounds": 2,
-        "seer": True,
-    },
 )

@@ -203,17 +203,6 @@ PROMPTS = PromptFamily(
     lambda view, seat: Narration(
         (*_lessons(view), "", "# What has happened", *_public(view)), (*_private(view, seat), "")
     ),
-    {
-        "names": "Alice, Bob and Charlie",
-        "composition": "1 werewolf and 2 villagers",
-        "role": "villager",
-        "roles": ("villager", "werewolf", "jester"),
-        "werewolves": 2,
-        "debate_turns": 12,
-        "defence_turns": 6,
-        "days": 20,
-        "types": TYPES,
-    },
     frozenset({STRATEGY}),
     temperature=1.0,
 )

@@ -33,5 +33,4 @@ PROMPTS = PromptFamily(
     frozenset({AskKind.NAME_ROLES}),
     _facts,
     _narrate,
-    {"name": "Alice", "others": "Bob and Charlie"},
 )

@@ -100,22 +100,6 @@ SHARED = {
 }
 """Questions with one template for all games, which a set may replace."""
 
-EXAMPLE: dict[str, Any] = {
-    "name": "Alice",
-    "names": "Alice, Bob, Charlie",
-    "day": 1,
-    "phase": "discussion",
-    "round": 1,
-    "rounds": 2,
-    "limit": 200,
-    "options": "Bob, Charlie",
-    "speaker": "Bob",
-    "statement": "I am a villager.",
-    "claims": ("Bob is one of the mafia.", "The role of Alice is detective."),
-    **FIXED,
-}
-"""A value for each variable of the questions, for trying out templates."""
-
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
@@ -327,15 +311,13 @@ def _environment(read: Callable[[str], str | None]) -> ImmutableSandboxedEnviron
 def _load(
     environment: ImmutableSandboxedEnvironment, path: Path, source: str, family: PromptFamily, name: str
 ) -> Template:
-    """One template, checked by rendering it once."""
-    known, example = family.variables.get(name) or SHARED[AskKind(name)], {**EXAMPLE, **family.example}
+    """One template, compiled, with a check of its variables."""
+    known = family.variables.get(name) or SHARED[AskKind(name)]
     try:
         unknown = meta.find_undeclared_variables(environment.parse(source)) - known
         if unknown:
             names = ", ".join(sorted(unknown))
             raise UsageError(f"{path} uses {names}, which it is not given; it may use {', '.join(sorted(known))}")
-        template = environment.get_template(path.name)
-        template.render({key: example[key] for key in known})
+        return environment.get_template(path.name)
     except _FAILURES as error:
         raise UsageError(f"the prompt template {path} does not work: {error}") from None
-    return template

@@ -99,13 +99,13 @@ def test_a_missing_template_is_named(folder: Path, name: str) -> None:
     [
         ("{{ role }}", "uses role, which it is not given"),
         ("{% if %}", "does not work"),
-        ("{{ name.secret }}", "does not work"),
-        ("{% include '../secret.jinja' %}", "does not work"),
-        ("{% include '/etc/hostname' %}", "does not work"),
-        ("{% include 'speak.jinja' %}", "does not work"),
-        ("{{ cycler.__init__.__globals__ }}", "does not work"),
-        ("{{ [1].append(2) }}", "does not work"),
-        ("{% for n in range(999999999) %}x{% endfor %}", "does not work"),
+        ("{{ name.secret }}", "speak.jinja fails in this game"),
+        ("{% include '../secret.jinja' %}", "speak.jinja fails in this game"),
+        ("{% include '/etc/hostname' %}", "speak.jinja fails in this game"),
+        ("{% include 'speak.jinja' %}", "speak.jinja fails in this game"),
+        ("{{ cycler.__init__.__globals__ }}", "speak.jinja fails in this game"),
+        ("{{ [1].append(2) }}", "speak.jinja fails in this game"),
+        ("{% for n in range(999999999) %}x{% endfor %}", "speak.jinja fails in this game"),
     ],
 )
 @pytest.mark.usefixtures("usual_recursion_limit")
