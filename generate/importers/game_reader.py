@@ -5,7 +5,6 @@ means; the rest is here.
 from __future__ import annotations
 
 import tarfile
-import zlib
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -24,7 +23,7 @@ from liescope.games.core import Event, EventKind, Outcome, Phase
 from liescope.games.facts import GameMeta
 from liescope.games.record import GameRecord, Seat, Status
 from liescope.generate.importers.importer_protocol import Imported, Importer, Rejected, attempt
-from liescope.generate.importers.tables import GZIP, lines_of, objects_of, read_objects, unpacked
+from liescope.generate.importers.tables import DAMAGED, GZIP, lines_of, objects_of, read_objects, unpacked
 
 UNFINISHED = "the published log ends before the game does"
 NO_WINNER = "the source does not say who won"
@@ -139,7 +138,7 @@ def files_in(source: Path, names: Collection[str]) -> Iterator[tuple[PurePath, b
                         raise BadData(f"{inside.name} takes {member.size:,} bytes; at most {LARGEST_FILE:,} are read")
                     content = packed.extractfile(member)
                     yield inside, content.read() if content else b""
-    except (tarfile.TarError, zlib.error, EOFError, ValueError, OverflowError) as error:
+    except (tarfile.TarError, *DAMAGED, ValueError, OverflowError) as error:
         raise BadData(f"{source.name} cannot be read as a tar archive: {error}") from error
 
 

@@ -31,8 +31,8 @@ MOST_UNPACKED = 2 << 30  # bytes of one gzipped file
 LARGEST_ARRAY = 256 << 20  # bytes of a JSON array, which is read whole
 DEEPEST = 40
 _CHUNK = 1 << 16
-_ZIPPED_CHUNK = 1 << 12  # packed or unpacked bytes per read: the most that is lost before a damaged place
 GZIP, _PARQUET = b"\x1f\x8b", b"PAR1"
+DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile)  # what reading a gzipped file raises
 _LARGEST = 1 << 63
 _LONGEST_CELL = 4 << 20  # characters
 _BATCH = 1024
@@ -109,7 +109,7 @@ def lines_of(chunks: Iterable[bytes], longest: int = LONGEST_LINE) -> Iterator[L
                 yield from _line(number, rest + part, longest)
                 number, rest = number + 1, b""
             rest += last[: max(0, longest + 1 - len(rest))]  # the rest of an overlong line is dropped
-    except (EOFError, zlib.error) as error:
+    except DAMAGED as error:
         yield Line(number, "", str(error))
     else:
         yield from _line(number, rest, longest)
@@ -127,36 +127,18 @@ def _line(number: int, raw: bytes, longest: int) -> Iterator[Line]:
 
 
 def unpacked(path: Path, most_unpacked: int = MOST_UNPACKED) -> Iterator[bytes]:
-    """The content of a file, plain or gzipped, in chunks. Raises EOFError or zlib.error at a damaged place, EOFError if
-    the content is larger than `most_unpacked` bytes, OSError if the file cannot be opened.
+    """The content of a file, plain or gzipped, in chunks. Raises EOFError, zlib.error or BadGzipFile at a damaged
+    place, EOFError if the content is larger than `most_unpacked` bytes, OSError if the file cannot be opened.
     """
-    # On damage, Python's gzip reader would discard what it has already unpacked.
     with open_regular(path) as file:
         zipped = file.read(len(GZIP)) == GZIP
         file.seek(0)
-        if not zipped:
-            yield from iter(lambda: file.read(_CHUNK), b"")
-            return
-        size, unpack = 0, zlib.decompressobj(wbits=31)
-        while packed := file.read(_ZIPPED_CHUNK):
-            while packed:
-                if unpack.eof:  # another gzip member, or zero padding of a block
-                    packed = packed.lstrip(b"\0")
-                    if not GZIP.startswith(packed[:2]):
-                        raise EOFError("after the end of the gzipped data comes something else")
-                    if not packed:
-                        break
-                    unpack = zlib.decompressobj(wbits=31)
-                chunk = unpack.decompress(packed, _ZIPPED_CHUNK)
-                size += len(chunk)
-                yield chunk
-                if size > most_unpacked:
-                    raise EOFError(f"the file is larger than {most_unpacked:,} bytes when unpacked; unpack it first")
-                packed = unpack.unused_data if unpack.eof else unpack.unconsumed_tail
-        while not unpack.eof and (chunk := unpack.decompress(b"", _ZIPPED_CHUNK)):
+        content, size = gzip.GzipFile(fileobj=file) if zipped else file, 0
+        while chunk := content.read1(_CHUNK):
+            size += len(chunk)
             yield chunk
-        if not unpack.eof:
-            raise EOFError("the gzipped file is cut off here")
+            if zipped and size > most_unpacked:
+                raise EOFError(f"the file is larger than {most_unpacked:,} bytes when unpacked; unpack it first")
 
 
 def _no_number(word: str) -> NoReturn:
@@ -220,7 +202,7 @@ def _read_csv(source: Path, kind: str) -> Rows:
     except UnicodeDecodeError as error:
         why = f"not UTF-8: save it as CSV in UTF-8 ({str(error)[:200]})"
         yield number + 1, Rejected(source.name, number + 1, "", why)
-    except (csv.Error, EOFError, zlib.error, gzip.BadGzipFile) as error:
+    except (csv.Error, *DAMAGED) as error:
         yield number + 1, Rejected(source.name, number + 1, "", f"not CSV: {str(error)[:200]}")
 
 
