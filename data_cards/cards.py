@@ -170,7 +170,7 @@ def _derive(facts: Mapping[str, Any], games: Mapping[str, str]) -> dict[str, Any
     return {
         "tables": TABLES,
         "columns": {config: columns_markdown(config, told) for config in TABLES},
-        "meanings": {config: table.meaning_for(told) for config, table in TABLES.items()},
+        "meanings": {config: table.words(told) for config, table in TABLES.items()},
         "only_games": {} if played else {config: columns_of_games(config) for config in TABLES},
         "versions": {config: _content_version(facts, config) for config in TABLES},
         "filled": [config for config in TABLES if any(facts["rows"][config].values())],

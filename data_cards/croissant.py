@@ -1,4 +1,5 @@
-"""croissant.json: the dataset in the Croissant vocabulary (MLCommons, version 1.0) with its responsible-AI terms.
+"""croissant.json: what the Croissant (MLCommons, version 1.0) that the Hub makes of Parquet files lacks: responsible-AI
+terms, the citation, and the files with their checksums. The record sets are the Hub's.
 
 Written as plain JSON-LD, so that building needs no extra package; the tests read it with mlcroissant.
 """
@@ -8,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from liescope.common.text import GAME, holding, record_unit, unit_of
+from liescope.common.text import holding, record_unit, unit_of
 from liescope.data_cards.licences import LABELS, SOURCES, citation, hub_licence, languages_of
-from liescope.data_cards.tables import TABLES, TARGETS, CorpusColumn, CorpusTable
+from liescope.data_cards.tables import TARGETS
 
-_TYPES = {"text": "sc:Text", "boolean": "sc:Boolean", "integer": "sc:Integer", "number": "sc:Float"}
-_PARQUET = "application/x-parquet"
 # fmt: off
 _TERMS = (
     "citeAs", "column", "equivalentProperty", "extract", "field", "fileProperty", "fileObject",
@@ -39,7 +38,6 @@ _SOCIAL = (
     "Lie detectors harm people when they are trusted beyond their evidence. This corpus must not be used to judge the "
     "honesty of a person."
 )
-_ONLY_GAMES = "used by games only; null, empty or the same in every row here"
 _LICENCES = {
     "apache-2.0": "https://www.apache.org/licenses/LICENSE-2.0",
     "mit": "https://opensource.org/license/mit",
@@ -66,9 +64,8 @@ def croissant(facts: Mapping[str, Any]) -> dict[str, Any]:
         "version": "1.0.0",
         **({"inLanguage": languages} if languages else {}),
         "keywords": ["deception", "lie detection", *of_games, *facts["kinds"]],
-        **(_responsible(facts) if _played(facts) else _responsible_without_games(facts)),
-        "distribution": [_file(file) for file in facts["files"]] + [_file_set(name) for name in TABLES],
-        "recordSet": [_record_set(table, _told(facts)) for table in TABLES.values()],
+        **_responsible(facts),
+        "distribution": [_file(file) for file in facts["files"]],
     }
 
 
@@ -82,26 +79,17 @@ def _played(facts: Mapping[str, Any]) -> bool:
     return any(unit_of([kind]) == "game" for kind in facts["kinds"])
 
 
-def _told(facts: Mapping[str, Any]) -> str:
-    """What columns call a record: a game if any record is one."""
-    return GAME if _played(facts) else record_unit(facts["kinds"], facts["games"], _statements(facts))
-
-
-def _statements(facts: Mapping[str, Any]) -> int:
-    return sum(facts["rows"]["statements"].values())
-
-
 def _description(facts: Mapping[str, Any]) -> str:
     words = " ".join(f"{name.capitalize()}: {SOURCES[name]}" for name in facts["seat_sources"])
-    what = holding(facts["kinds"], facts["games"], _statements(facts))
-    if not _played(facts):
+    what = holding(facts["kinds"], facts["games"], sum(facts["rows"]["statements"].values()))
+    if _played(facts):
+        how = (
+            "each labelled for deception in separate ways: by the speaker's role, by claims and by promises checked "
+            "against the log, by the speaker's own report and by the other players"
+        )
+    else:
         how = "labelled for deception by their source" if _labelled(facts) else "without any label"
-        return f"{what}, {how}. {words}"
-    return (
-        f"{what}, each labelled for deception in separate ways: by the "
-        f"speaker's role, by claims and by promises checked against the log, by the speaker's own report and by the "
-        f"other players. {words}"
-    )
+    return f"{what}, {how}. {words}"
 
 
 def _labelled(facts: Mapping[str, Any]) -> list[str]:
@@ -109,8 +97,20 @@ def _labelled(facts: Mapping[str, Any]) -> list[str]:
     return [label["target"] for label in facts["labels"] if label["labelled"]]
 
 
-def _responsible_without_games(facts: Mapping[str, Any]) -> dict[str, Any]:
-    told = [f"{one['name']}: {one['terms']['means']}" for one in facts["licences"] if one["terms"]["means"]]
+def _responsible(facts: Mapping[str, Any]) -> dict[str, Any]:
+    told = _of_games(facts) if _played(facts) else _of_texts(facts)
+    targets = TARGETS if _played(facts) else _labelled(facts)
+    annotated = [f"{TARGETS[target].name}: {TARGETS[target].meaning}." for target in targets]
+    return {
+        **told,
+        "rai:dataAnnotationProtocol": [*annotated, *told["rai:dataAnnotationProtocol"]],
+        "rai:machineAnnotationTools": [f"Liescope {facts['liescope']}"],
+        "rai:dataSocialImpact": _SOCIAL,
+    }
+
+
+def _of_texts(facts: Mapping[str, Any]) -> dict[str, Any]:
+    unit = record_unit(facts["kinds"], facts["games"], sum(facts["rows"]["statements"].values()))
     return {
         "rai:dataCollection": " ".join(
             f"Taken as they stand from: {one['terms']['origin']}." for one in facts["licences"]
@@ -119,23 +119,20 @@ def _responsible_without_games(facts: Mapping[str, Any]) -> dict[str, Any]:
         "rai:dataCollectionMissingData": "A missing label is null, with its reason in a column of its own.",
         "rai:dataImputationProtocol": "No label is imputed.",
         "rai:dataAnnotationProtocol": [
-            *(f"{TARGETS[target].name}: {TARGETS[target].meaning}." for target in _labelled(facts)),
-            *told,
+            f"{one['name']}: {one['terms']['means']}" for one in facts["licences"] if one["terms"]["means"]
         ],
-        "rai:machineAnnotationTools": [f"Liescope {facts['liescope']}"],
         "rai:dataBiases": [
             "How often a text is deceptive is the source's choice and does not transfer to other texts."
         ],
-        "rai:dataUseCases": [f"Training and testing detectors of deception on {_told(facts)}s held out whole."],
+        "rai:dataUseCases": [f"Training and testing detectors of deception on {unit}s held out whole."],
         "rai:dataLimitations": [
             "What counts as deceptive is what the source says; a detector trained here is not shown to work elsewhere."
         ],
-        "rai:dataSocialImpact": _SOCIAL,
         "rai:personalSensitiveInformation": ["The texts may contain personal information; nobody has looked for it."],
     }
 
 
-def _responsible(facts: Mapping[str, Any]) -> dict[str, Any]:
+def _of_games(facts: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "rai:dataCollection": "Games played under fixed rules, every event logged; statements are recorded as the "
         f"players heard them. {facts['failed']:,} games failed; they are listed with the reason, without statements.",
@@ -145,13 +142,9 @@ def _responsible(facts: Mapping[str, Any]) -> dict[str, Any]:
         "rai:dataImputationProtocol": "No label is imputed. A vote that could not be read was drawn at random by the "
         "rules, as its column 'fallback' says.",
         "rai:dataAnnotationProtocol": [
-            *(f"{column.name}: {column.meaning}." for column in TARGETS.values()),
-            *(
-                f"{judge} gave reports and ratings of {count:,} games afterwards."
-                for judge, count in facts["judges"].items()
-            ),
+            f"{judge} gave reports and ratings of {count:,} games afterwards."
+            for judge, count in facts["judges"].items()
         ],
-        "rai:machineAnnotationTools": [f"Liescope {facts['liescope']}"],
         "rai:dataBiases": [
             "Deceiving roles are rarer than others and speak under the same rules, so prevalence is specific to games "
             "and does not transfer to other conversations.",
@@ -165,7 +158,6 @@ def _responsible(facts: Mapping[str, Any]) -> dict[str, Any]:
             "about conversations outside such games.",
             *(SOURCES[name] for name in facts["seat_sources"] if name == "scripted"),
         ],
-        "rai:dataSocialImpact": _SOCIAL,
         "rai:personalSensitiveInformation": [
             "Players have in-game names. Words that people typed may still contain personal information."
             if {"human", "imported"} & set(facts["seat_sources"])
@@ -181,57 +173,6 @@ def _file(file: Mapping[str, Any]) -> dict[str, Any]:
         "name": file["path"],
         "contentUrl": file["path"],
         "contentSize": f"{file['bytes']} B",
-        "encodingFormat": _PARQUET,
+        "encodingFormat": "application/x-parquet",
         "sha256": file["sha256"],
     }
-
-
-def _file_set(config: str) -> dict[str, Any]:
-    """All splits of a config, as one set of files."""
-    return {
-        "@type": "cr:FileSet",
-        "@id": f"{config}-files",
-        "name": f"{config}-files",
-        "encodingFormat": _PARQUET,
-        "includes": f"{config}/*.parquet",
-    }
-
-
-def _record_set(table: CorpusTable, unit: str) -> dict[str, Any]:
-    return {
-        "@type": "cr:RecordSet",
-        "@id": table.name,
-        "name": table.name,
-        "description": table.meaning_for(unit),
-        "field": [_field(table.name, column, unit) for column in table.fields],
-    }
-
-
-def _field(config: str, column: CorpusColumn, unit: str) -> dict[str, Any]:
-    name = column.name
-    field: dict[str, Any] = {
-        "@type": "cr:Field",
-        "@id": f"{config}/{name}",
-        "name": f"{config}/{name}",
-        "description": column.words_for(unit) or _ONLY_GAMES,
-        **({"repeated": True} if column.repeated else {}),
-    }
-    if not column.fields:
-        kind = "sc:Integer" if column.classes else _TYPES[column.type]
-        return {**field, "dataType": kind, "source": _source(config, name)}
-    inner = [
-        {
-            "@type": "cr:Field",
-            "@id": f"{config}/{name}/{part.name}",
-            "name": f"{config}/{name}/{part.name}",
-            "description": part.words_for(unit) or _ONLY_GAMES,
-            "dataType": _TYPES[part.type],
-            "source": {**_source(config, name), "transform": {"jsonPath": part.name}},
-        }
-        for part in column.fields
-    ]
-    return {**field, "subField": inner}
-
-
-def _source(config: str, column: str) -> dict[str, Any]:
-    return {"fileSet": {"@id": f"{config}-files"}, "extract": {"column": column}}

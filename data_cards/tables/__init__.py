@@ -1,7 +1,6 @@
 """Every table of a corpus, declared once: its columns' names, types, meanings and nulls.
 
-The Arrow and polars schemas, the column tables of cards and docs, and the fields of croissant.json are generated from
-these.
+The Arrow and polars schemas and the column tables of cards and docs are generated from these.
 """
 
 from __future__ import annotations
@@ -45,27 +44,12 @@ _LABEL = "label_"
 TABLES = {
     table.name: table
     for table in (
-        CorpusTable(
-            "statements",
-            StatementRow,
-            "one row for each statement of a finished game, with its labels",
-            "one row for each statement, with its labels",
-        ),
+        CorpusTable("statements", StatementRow, "one row for each statement of a complete {unit}, with its labels"),
         CorpusTable("claims", ClaimRow, "one row for each claim found in a statement, with its verdict"),
-        CorpusTable("games", GameRow, "one row for each game, including failed ones", "one row for each {unit}"),
-        CorpusTable(
-            "events",
-            EventRow,
-            "one row for each event of a game, failed games included, in order of play",
-            "one row for each event of a {unit}, in order",
-        ),
+        CorpusTable("games", GameRow, "one row for each {unit}, failed ones included"),
+        CorpusTable("events", EventRow, "one row for each event of a {unit}, failed ones included, in order"),
         CorpusTable("votes", VoteRow, "one row for each vote of a finished game"),
-        CorpusTable(
-            "ratings",
-            RatingRow,
-            "one row for each observer and statement, where players or a judge rated",
-            "one row for each observer and each statement rated by it",
-        ),
+        CorpusTable("ratings", RatingRow, "one row for each observer and each statement that it rated"),
         CorpusTable("night_acts", NightActRow, "one row for each night act of a finished game"),
         CorpusTable("bids", BidRow, "one row for each bid for the floor"),
         CorpusTable(
@@ -73,12 +57,7 @@ TABLES = {
         ),
         CorpusTable("lesson_tags", LessonTagRow, "one row for each lesson that a judge tagged"),
         CorpusTable("role_guesses", RoleGuessRow, "one row for each hidden role that a judge named from a seat"),
-        CorpusTable(
-            "calls",
-            CallRow,
-            "one row for each request to a player, retries and unusable replies included",
-            "one row for each request to a judge, retries and unusable replies included",
-        ),
+        CorpusTable("calls", CallRow, "one row for each request for a reply, retries and unusable replies included"),
     )
 }
 """Name to table, in the order of the card."""
@@ -188,13 +167,13 @@ def columns_of_games(table: str) -> tuple[str, ...]:
 def tables_markdown() -> str:
     """Every table of a corpus as a section with its columns."""
     return "\n".join(
-        f"### `{table.name}`\n\n{table.meaning.capitalize()}.\n\n{columns_markdown(table.name)}"
+        f"### `{table.name}`\n\n{table.words().capitalize()}.\n\n{columns_markdown(table.name)}"
         for table in TABLES.values()
     )
 
 
 def _lines(fields: tuple[CorpusColumn, ...], unit: str, within: str = "") -> Iterator[str]:
     for field in fields:
-        if words := field.words_for(unit):
+        if words := field.words(unit):
             yield f"| `{within}{field.name}` | {field.type_words} | {words.replace('|', '&#124;')} |\n"
             yield from _lines(field.fields, unit, f"{within}{field.name}.")

@@ -6,7 +6,7 @@
         fallback: Annotated[str, Meaning("why the rules drew the vote, empty if the player chose it")]
 
 A field's type is the column's type: str, bool, int, float, a tuple of texts, or a tuple of rows of another such class.
-`| None` means that the column can be null. Schemas, cards, croissant.json and docs are generated from `CorpusTable`.
+`| None` means that the column can be null. Schemas, cards and docs are generated from `CorpusTable`.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _TYPES = {str: TEXT, bool: BOOLEAN, int: INTEGER, float: NUMBER}
 class Meaning:
     """The annotation of a field. meaning: one sentence; null: when the value is null; reason: the column that says why
     it is null; classes: the names of its classes, for columns that serve as labels (of a boolean: false, true);
-    elsewhere: the sentence, and when the value is null, for records that are not games, with {unit} for what they are
-    called; "" if it is the same, None for a column that only games use.
+    elsewhere: the sentence for records that are not games, "" if it is the same, None for a column that only games use.
+    In each, {unit} stands for what a record is called.
     """
 
     meaning: str
@@ -68,38 +68,30 @@ class CorpusColumn:
         numbers |= {None: None, False: 0, True: 1}
         return [numbers[value] for value in values]
 
-    @property
-    def words(self) -> str:
-        """The meaning, with when and why the value is null."""
-        if self.reason:
-            return f"{self.meaning}; null with the reason in `{self.reason}`"
-        return f"{self.meaning}; null {self.null}" if self.null else self.meaning
-
-    def words_for(self, unit: str) -> str:
-        """The words for records called so (see `record_unit`); "" for a column that only games use."""
-        if unit == GAME or self.elsewhere == "":
-            return self.words
-        if self.elsewhere is None:
+    def words(self, unit: str = GAME) -> str:
+        """The meaning, with when or why the value is null, for records called so (see `record_unit`); "" for a column
+        that only games use.
+        """
+        if unit != GAME and self.elsewhere is None:
             return ""
-        said = self.elsewhere.format(unit=unit)
-        return f"{said}; null with the reason in `{self.reason}`" if self.reason else said
+        said = self.meaning if unit == GAME else self.elsewhere or self.meaning
+        null = f"with the reason in `{self.reason}`" if self.reason else self.null
+        return f"{said}; null {null}".removesuffix("; null ").replace("{unit}", unit)
 
 
 @dataclass(frozen=True, slots=True)
 class CorpusTable:
-    """A table of the corpus: a config of the dataset. row: the class of its rows; meaning: what a row is; elsewhere:
-    the same for records that are not games, as in `Meaning`.
+    """A table of the corpus: a config of the dataset. row: the class of its rows; meaning: what a row is, with {unit}
+    as in `Meaning`.
     """
 
     name: str
     row: type
     meaning: str
-    elsewhere: str = ""
     fields: tuple[CorpusColumn, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        same = "train, validation or test; the same for all rows of a "
-        split = CorpusColumn("split", TEXT, f"{same}game", elsewhere=f"{same}{{unit}}")
+        split = CorpusColumn("split", TEXT, "train, validation or test; the same for all rows of a {unit}")
         object.__setattr__(self, "fields", (*fields_of(self.row), split))
 
     @property
@@ -107,9 +99,9 @@ class CorpusTable:
         """The names of the columns, in order; `split` is the last."""
         return tuple(column.name for column in self.fields)
 
-    def meaning_for(self, unit: str) -> str:
+    def words(self, unit: str = GAME) -> str:
         """What a row is, for records called so (see `record_unit`)."""
-        return self.elsewhere.format(unit=unit) if self.elsewhere and unit != GAME else self.meaning
+        return self.meaning.replace("{unit}", unit)
 
 
 def fields_of(row: type) -> tuple[CorpusColumn, ...]:
@@ -158,12 +150,10 @@ DECEPTION_TYPES = (
     "strategic_deception",
     "persuasive_manipulation",
 )
-GAME_ID = Meaning(
-    "the game; unique in the corpus, the key that joins configs",
-    elsewhere="the {unit}; unique in the corpus, the key that joins configs",
-)
-STATEMENT_ID = Meaning(
-    "the statement: game_id, a colon, the index of its event in the game",
-    elsewhere="the statement: game_id, a colon, the index of its event in the {unit}",
-)
+GAME_ID = Meaning("the {unit}; unique in the corpus, the key that joins configs")
+GAME_NAME = Meaning("the name of the game's rules", elsewhere="what the {unit} is: text, chat or a log's format")
+STATEMENT_ID = Meaning("the statement: game_id, a colon, the index of its event in the {unit}")
 DAY = Meaning("the day of the game, from 1", elsewhere=None)
+SPEAKER_ROLE = Meaning(
+    "the speaker's hidden role (in a conversation: system, user, assistant or tool), empty where it is not known"
+)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from liescope.data_cards.tables.declare import DAY, GAME_ID, Meaning
+from liescope.data_cards.tables.declare import DAY, GAME_ID, GAME_NAME, Meaning
 
 _NOT_REPORTED = "where the endpoint reports none"
 
@@ -72,7 +72,7 @@ class CallRow:
     """One request to a player, retries included."""
 
     game_id: Annotated[str, GAME_ID]
-    step: Annotated[int, Meaning("the step of the game, from 0", elsewhere="the step of the {unit}, from 0")]
+    step: Annotated[int, Meaning("the step of the {unit}, from 0")]
     seat: Annotated[str, Meaning("who was asked")]
     attempt: Annotated[int, Meaning("1 for the first request, 2 for the first retry")]
     kind: Annotated[str | None, Meaning("what was asked for", "where the request led to no reply")]
@@ -157,32 +157,19 @@ class RoleGuessRow:
 class SeatRow:
     """One player of a game."""
 
-    name: Annotated[str, Meaning("the player's name in the game", elsewhere="the name, as the source has it")]
+    name: Annotated[str, Meaning("the name in the {unit}")]
     role: Annotated[
         str,
-        Meaning(
-            "the hidden role, empty where it is not known",
-            elsewhere="the part in a conversation: system, user, assistant or tool; empty for texts and for judges",
-        ),
+        Meaning("the hidden role (in a conversation: system, user, assistant or tool), empty where it is not known"),
     ]
     team: Annotated[str, Meaning("the team of the role, empty where it is not known", elsewhere=None)]
     deceives: Annotated[
         bool | None, Meaning("the role aims to deceive the others", "where that is not known", elsewhere=None)
     ]
     model: Annotated[
-        str,
-        Meaning(
-            "the model or script that plays the seat",
-            elsewhere="the model that speaks or judges, unknown where the source names none",
-        ),
+        str, Meaning("the model or script that plays, speaks or judges, unknown where the source names none")
     ]
-    source: Annotated[
-        str,
-        Meaning(
-            "where the seat's words come from: scripted, model, human or imported",
-            elsewhere="where the words come from: model, human or imported",
-        ),
-    ]
+    source: Annotated[str, Meaning("where the words come from: scripted, model, human or imported")]
     won: Annotated[bool | None, Meaning("the player won", "in failed games, and where it is not known", elsewhere=None)]
     fate: Annotated[str, Meaning("alive, killed (at night) or exiled (arrested or exiled by vote)", elsewhere=None)]
     day_out: Annotated[
@@ -195,31 +182,17 @@ class GameRow:
     """One game, finished or failed."""
 
     game_id: Annotated[str, GAME_ID]
-    run: Annotated[str, Meaning("the run that the game comes from", elsewhere="the run that the {unit} comes from")]
-    origin: Annotated[
-        str,
-        Meaning(
-            "where the game comes from: liescope, or the format that it was imported from",
-            elsewhere="the format that the {unit} was imported from",
-        ),
-    ]
-    game: Annotated[
-        str, Meaning("the name of the game's rules", elsewhere="what the {unit} is: text, chat or a log's format")
-    ]
+    run: Annotated[str, Meaning("the run that the {unit} comes from")]
+    origin: Annotated[str, Meaning("where the {unit} comes from: liescope, or the format that it was imported from")]
+    game: Annotated[str, GAME_NAME]
     cell: Annotated[
-        str,
-        Meaning(
-            "the cell of the tournament's design, empty if there is none",
-            elsewhere="the task of the source, empty if it names none",
-        ),
+        str, Meaning("the cell of the tournament's design, or the task of the source; empty if there is none")
     ]
     model: Annotated[
         str,
         Meaning(
-            "who plays the game, in one name: the one model in every seat, or the model of each role, roles in "
-            'alphabetical order, as in "A | B | A"; several models of one role are joined by +',
-            elsewhere="who speaks in the {unit}, in one name: the one model, or the model of each part, parts in "
-            'alphabetical order, as in "A | B"',
+            "who plays or speaks, in one name: the one model, or the model of each role, roles in alphabetical order, "
+            'as in "A | B | A"; several models of one role are joined by +'
         ),
     ]
     condition: Annotated[
@@ -233,8 +206,8 @@ class GameRow:
     settings: Annotated[
         str,
         Meaning(
-            "all settings that can change what players do, as a JSON object of strings; {} if not known",
-            elsewhere="how the {unit} was imported, as a JSON object of strings",
+            "all settings of the {unit} that can change what is said or done, or how it was imported, as a JSON object "
+            "of strings; {} if not known"
         ),
     ]
     prompt_version: Annotated[
@@ -258,7 +231,7 @@ class GameRow:
         Meaning(
             "the recorded game that this one goes on from or plays again; it shares its beginning with that game, and "
             "so do all games with the same value",
-            "for games of their own",
+            "where there is none",
             elsewhere="the group that the source names, or else what stands for the words of the {unit}: the same for "
             "copies; nothing with the same value is parted by a split",
         ),
@@ -285,13 +258,7 @@ class GameRow:
         ),
     ]
     seed: Annotated[int | None, Meaning("the seed of the game's random numbers", "for imported games", elsewhere=None)]
-    source: Annotated[
-        str,
-        Meaning(
-            "the sources of the seats, joined by + where they differ",
-            elsewhere="the sources of all who speak, joined by + where they differ",
-        ),
-    ]
+    source: Annotated[str, Meaning("the sources of all who speak, joined by + where they differ")]
     status: Annotated[str, Meaning("done or failed", elsewhere=None)]
     failure: Annotated[str, Meaning("why the game failed, else empty", elsewhere=None)]
     winner: Annotated[
@@ -299,41 +266,23 @@ class GameRow:
     ]
     reason: Annotated[str | None, Meaning("the rule that ended the game", "for failed games", elsewhere=None)]
     days: Annotated[int, Meaning("days played", elsewhere=None)]
-    seats: Annotated[
-        tuple[SeatRow, ...],
-        Meaning(
-            "the players, with their roles, models and how they ended",
-            elsewhere="who speaks or judges, with their models",
-        ),
-    ]
+    seats: Annotated[tuple[SeatRow, ...], Meaning("everybody in the {unit}, with roles, models and how they ended")]
     judge: Annotated[
         str | None,
         Meaning(
-            "who gave the self-reports and ratings after the game",
-            "where the players did, or nobody",
-            elsewhere="who gave the self-reports and ratings later; null where they came with the source, or there "
-            "are none",
+            "who gave the self-reports and ratings afterwards", "where they came with the {unit}, or there are none"
         ),
     ]
     killed: Annotated[tuple[str, ...], Meaning("who was found dead, in order", elsewhere=None)]
     voted_out: Annotated[tuple[str, ...], Meaning("who was arrested or exiled, in order", elsewhere=None)]
-    last_speaker: Annotated[
-        str | None,
-        Meaning("who had the last turn to speak, used or not", "where nobody had one", elsewhere="who speaks last"),
-    ]
+    last_speaker: Annotated[str | None, Meaning("who had the last turn to speak, used or not", "where nobody had one")]
     statements: Annotated[int, Meaning("statements made")]
     silences: Annotated[int, Meaning("turns to speak that passed in silence, deliberate or not", elsewhere=None)]
     fallbacks: Annotated[int, Meaning("decisions made by the rules because a reply was unusable", elsewhere=None)]
     winners: Annotated[
         tuple[str, ...], Meaning("the players who won, by name; empty where that is not known", elsewhere=None)
     ]
-    meta: Annotated[
-        str,
-        Meaning(
-            "what else is known of the game, as a JSON object; {} if nothing is",
-            elsewhere="what else is known of the {unit}, as a JSON object; {{}} if nothing is",
-        ),
-    ]
+    meta: Annotated[str, Meaning("what else is known of the {unit}, as a JSON object; {} if nothing is")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,70 +290,30 @@ class EventRow:
     """One event of a game. Together with the game's row in `games`, its events are the whole record."""
 
     game_id: Annotated[str, GAME_ID]
-    index: Annotated[
-        int,
-        Meaning(
-            "the place of the event in its game, from 0; a statement_id ends with it",
-            elsewhere="the place of the event in its {unit}, from 0; a statement_id ends with it",
-        ),
-    ]
-    kind: Annotated[
-        str,
-        Meaning(
-            "what happened: setup, role, statement, silence, vote, death and so on",
-            elsewhere="what happened: statement or rating, for example",
-        ),
-    ]
+    index: Annotated[int, Meaning("the place of the event in its {unit}, from 0; a statement_id ends with it")]
+    kind: Annotated[str, Meaning("what happened: setup, role, statement, silence, rating, vote, death and so on")]
     day: Annotated[int, Meaning("the day of the game, from 1; 0 before the first", elsewhere=None)]
     phase: Annotated[str, Meaning("setup, night, discussion, voting, defence, revote or end", elsewhere=None)]
     round: Annotated[
         int, Meaning("the round of discussion or turn, from 1; 0 where the rules count none", elsewhere=None)
     ]
-    actor: Annotated[str | None, Meaning("who did it", "where nobody at the table did", elsewhere="who spoke or rated")]
+    actor: Annotated[str | None, Meaning("who did it", "where nobody did")]
     target: Annotated[
         str | None,
-        Meaning(
-            "to whom it was done, for whom a vote is",
-            "where it is about no player",
-            elsewhere="whose statement was rated; null for statements",
-        ),
+        Meaning("to whom it was done, for whom a vote is, whose statement was rated", "where it is about nobody"),
     ]
-    text: Annotated[
-        str,
-        Meaning(
-            "the words of a statement, lesson or act; else empty", elsewhere="the words of a statement; else empty"
-        ),
-    ]
-    about: Annotated[
-        int | None,
-        Meaning(
-            "the index of the event that it judges",
-            "for all that judge none",
-            elsewhere="the index of the statement that is rated; null for statements",
-        ),
-    ]
+    text: Annotated[str, Meaning("the words of a statement, lesson or act; else empty")]
+    about: Annotated[int | None, Meaning("the index of the event that it judges", "for all that judge none")]
     audience: Annotated[
-        tuple[str, ...] | None,
-        Meaning(
-            "the players who saw it, by name; nobody if it is empty",
-            "where everybody saw it",
-            elsewhere="who saw it, by name; null where everybody did",
-        ),
+        tuple[str, ...] | None, Meaning("who saw it, by name; nobody if it is empty", "where everybody saw it")
     ]
     drawn: Annotated[bool, Meaning("the rules drew it, and asked nobody", elsewhere=None)]
     fallback: Annotated[str, Meaning("why the rules decided in place of the player, else empty", elsewhere=None)]
-    reasoning: Annotated[
-        str | None,
-        Meaning(
-            "what a model thought before it acted",
-            "where it did not say",
-            elsewhere="what the speaker thought before it spoke; null where the source does not show it",
-        ),
-    ]
+    reasoning: Annotated[str | None, Meaning("what the actor thought before it acted", "where that is not shown")]
     payload: Annotated[
         str,
         Meaning(
-            "further facts of this kind of event, with what the actor kept to itself, as a JSON object; {} if none",
-            elsewhere="further facts of this kind of event, such as a judge's score, as a JSON object; {{}} if none",
+            "further facts of this kind of event, such as a judge's score or what the actor kept to itself, as a JSON "
+            "object; {} if none"
         ),
     ]

@@ -5,7 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from liescope.data_cards.tables.declare import DAY, DECEPTION_TYPES, GAME_ID, HONESTY, STATEMENT_ID, Meaning
+from liescope.data_cards.tables.declare import (
+    DAY,
+    DECEPTION_TYPES,
+    GAME_ID,
+    GAME_NAME,
+    HONESTY,
+    SPEAKER_ROLE,
+    STATEMENT_ID,
+    Meaning,
+)
+
+SPEAKER_MODEL = Meaning("the model or script that speaks, unknown where the source names none")
+
+
+def _label(name: str, meaning: str, elsewhere: str | None = None) -> Meaning:
+    return Meaning(meaning, reason=f"{name}_null", classes=HONESTY, elsewhere=elsewhere)
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,9 +29,7 @@ class StatementRow:
 
     statement_id: Annotated[str, STATEMENT_ID]
     game_id: Annotated[str, GAME_ID]
-    game: Annotated[
-        str, Meaning("the name of the game's rules", elsewhere="what the {unit} is: text, chat or a log's format")
-    ]
+    game: Annotated[str, GAME_NAME]
     source: Annotated[str, Meaning("where the speaker's words come from: scripted, model, human or imported")]
     day: Annotated[int, DAY]
     phase: Annotated[str, Meaning("discussion, voting (the spoken reason of a vote), defence or night", elsewhere=None)]
@@ -28,102 +41,45 @@ class StatementRow:
             elsewhere=None,
         ),
     ]
-    position: Annotated[
-        int,
-        Meaning(
-            "1 for the first statement of the game, 2 for the next",
-            elsewhere="1 for the first statement of the {unit}, 2 for the next",
-        ),
-    ]
-    speaker: Annotated[
-        str,
-        Meaning(
-            "the speaker's name in the game",
-            elsewhere="who says it: the author of a text; system, user, assistant or a tool in a conversation",
-        ),
-    ]
-    speaker_role: Annotated[
-        str,
-        Meaning(
-            "the speaker's hidden role, empty where it is not known",
-            elsewhere="the part of the speaker in a conversation: system, user, assistant or tool; empty for texts",
-        ),
-    ]
+    position: Annotated[int, Meaning("1 for the first statement of the {unit}, 2 for the next")]
+    speaker: Annotated[str, Meaning("who says it, by name (in a conversation: system, user, assistant or a tool)")]
+    speaker_role: Annotated[str, SPEAKER_ROLE]
     speaker_team: Annotated[str, Meaning("the team of the role, empty where it is not known", elsewhere=None)]
-    speaker_model: Annotated[
-        str,
-        Meaning(
-            "the model or script that plays the speaker",
-            elsewhere="the model that wrote it, unknown where the source names none",
-        ),
-    ]
+    speaker_model: Annotated[str, SPEAKER_MODEL]
     audience: Annotated[
         tuple[str, ...],
         Meaning("who heard it, with the speaker, by name; empty for everyone at the table", elsewhere=None),
     ]
-    text: Annotated[str, Meaning("what was said, as those who heard it heard it", elsewhere="what was said")]
+    text: Annotated[str, Meaning("what was said, as those who heard it heard it")]
     truncated: Annotated[bool, Meaning("the rules cut the message at their limit", elsewhere=None)]
-    alive: Annotated[
-        tuple[str, ...],
-        Meaning(
-            "the players in the game when it was said",
-            elsewhere="everybody in the {unit}: who speaks, and the judges whose scores came with it",
-        ),
-    ]
+    alive: Annotated[tuple[str, ...], Meaning("everybody in the {unit} when it was said, by name")]
     read_notes: Annotated[tuple[str, ...], Meaning("leniencies needed to read the player's reply", elsewhere=None)]
-    label_role: Annotated[
-        bool | None,
-        Meaning(
-            "the speaker's role aims to deceive the others", reason="label_role_null", classes=HONESTY, elsewhere=None
-        ),
-    ]
+    label_role: Annotated[bool | None, _label("label_role", "the speaker's role aims to deceive the others")]
     label_role_null: Annotated[str, Meaning("why label_role is null, else empty", elsewhere=None)]
     label_claim: Annotated[
-        bool | None,
-        Meaning(
-            "a checkable claim in the statement is false and the speaker could know it",
-            reason="label_claim_null",
-            classes=HONESTY,
-            elsewhere=None,
-        ),
+        bool | None, _label("label_claim", "a checkable claim in the statement is false and the speaker could know it")
     ]
     label_claim_null: Annotated[str, Meaning("why label_claim is null, else empty", elsewhere=None)]
     label_promise: Annotated[
-        bool | None,
-        Meaning(
-            "a promise in the statement was broken by the act that followed",
-            reason="label_promise_null",
-            classes=HONESTY,
-            elsewhere=None,
-        ),
+        bool | None, _label("label_promise", "a promise in the statement was broken by the act that followed")
     ]
     label_promise_null: Annotated[str, Meaning("why label_promise is null, else empty", elsewhere=None)]
     label_belief: Annotated[
-        bool | None,
-        Meaning(
-            "the speaker, asked afresh, believes a claim in the statement to be false",
-            reason="label_belief_null",
-            classes=HONESTY,
-            elsewhere=None,
-        ),
+        bool | None, _label("label_belief", "the speaker, asked afresh, believes a claim in the statement to be false")
     ]
     label_belief_null: Annotated[str, Meaning("why label_belief is null, else empty", elsewhere=None)]
     label_gold: Annotated[
         bool | None,
-        Meaning(
+        _label(
+            "label_gold",
             "its source states that it is deceptive; the card says what that means and who decided",
-            reason="label_gold_null",
-            classes=HONESTY,
+            elsewhere="",
         ),
     ]
     label_gold_null: Annotated[str, Meaning("why label_gold is null, else empty")]
     label_self: Annotated[
         bool | None,
-        Meaning(
-            "the speaker's own report, right after speaking: it was deceptive",
-            reason="label_self_null",
-            classes=HONESTY,
-        ),
+        _label("label_self", "the speaker's own report, right after speaking: it was deceptive", elsewhere=""),
     ]
     label_self_null: Annotated[str, Meaning("why label_self is null, else empty")]
     self_type: Annotated[
@@ -144,12 +100,7 @@ class StatementRow:
     ]
     label_peer: Annotated[
         bool | None,
-        Meaning(
-            "more than half of the usable ratings by the other players flag it as deceptive",
-            reason="label_peer_null",
-            classes=HONESTY,
-            elsewhere="more than half of the usable ratings, by judges or other observers, flag it as deceptive",
-        ),
+        _label("label_peer", "more than half of the usable ratings by others flag it as deceptive", elsewhere=""),
     ]
     label_peer_null: Annotated[str, Meaning("why label_peer is null, else empty")]
     peer_rate: Annotated[float | None, Meaning("the share of usable ratings that flag it", "without a usable rating")]
@@ -180,18 +131,16 @@ class StatementRow:
     reasoning: Annotated[
         str | None,
         Meaning(
-            "what the speaker thought before it spoke, as far as its model or its source shows that; no player saw it",
+            "what the speaker thought before it spoke, as far as its model or its source shows that; nobody heard it",
             "where none of it is shown",
-            elsewhere="what the speaker thought before it spoke; null where the source does not show it",
         ),
     ]
     transcript: Annotated[
         str | None,
         Meaning(
-            'the earlier statements that all who heard this one had heard, oldest first, one per line as "NAME: TEXT"',
+            "the earlier statements of the {unit} that all who heard this one had heard, oldest first, one per line as "
+            '"NAME: TEXT"',
             "in a corpus built without --transcript",
-            elsewhere='the earlier statements of the {unit}, oldest first, one per line as "NAME: TEXT"; null in a '
-            "corpus built without --transcript",
         ),
     ]
 
@@ -203,30 +152,12 @@ class RatingRow:
     statement_id: Annotated[str, STATEMENT_ID]
     game_id: Annotated[str, GAME_ID]
     speaker: Annotated[str, Meaning("the speaker of the statement")]
-    speaker_role: Annotated[
-        str,
-        Meaning(
-            "the speaker's hidden role",
-            elsewhere="the part of the speaker in a conversation: system, user, assistant or tool; empty for texts",
-        ),
-    ]
-    observer: Annotated[
-        str,
-        Meaning(
-            "who rates it: a player, or a judge who took no player's seat",
-            elsewhere="who rates it, such as a judge whose score came with the source",
-        ),
-    ]
+    speaker_role: Annotated[str, SPEAKER_ROLE]
+    observer: Annotated[str, Meaning("who rates it: one of those who heard it, or a judge who took no seat")]
     observer_role: Annotated[
         str, Meaning("the observer's hidden role, empty for a judge without a seat", elsewhere=None)
     ]
-    observer_model: Annotated[
-        str,
-        Meaning(
-            "the model or script that plays the observer, or the judge that rated from its seat",
-            elsewhere="the model that rates it, unknown where the source names none",
-        ),
-    ]
+    observer_model: Annotated[str, Meaning("the model or script that rates it, unknown where the source names none")]
     flag: Annotated[bool | None, Meaning("the observer considers it deceptive", reason="null", classes=HONESTY)]
     type: Annotated[
         str | None, Meaning("the type of deception that the observer sees", reason="null", classes=DECEPTION_TYPES)
@@ -234,11 +165,7 @@ class RatingRow:
     confidence: Annotated[float | None, Meaning("the observer's confidence in the flag, 0 to 1", reason="null")]
     suspicion: Annotated[float | None, Meaning("the observer's suspicion of the speaker, 0 to 1", reason="null")]
     running_suspicion: Annotated[
-        float,
-        Meaning(
-            "the observer's suspicion smoothed over the game: 0.7 new + 0.3 old, from 0.5",
-            elsewhere="the observer's suspicion smoothed over the {unit}: 0.7 new + 0.3 old, from 0.5",
-        ),
+        float, Meaning("the observer's suspicion smoothed over the {unit}: 0.7 new + 0.3 old, from 0.5")
     ]
     reason: Annotated[str, Meaning("the observer's reason, empty if none was given")]
     null: Annotated[str, Meaning("which of flag, type, confidence and suspicion are null, and why; else empty")]
@@ -260,8 +187,8 @@ class ClaimRow:
     statement_id: Annotated[str, STATEMENT_ID]
     game_id: Annotated[str, GAME_ID]
     speaker: Annotated[str, Meaning("who makes the claim")]
-    speaker_role: Annotated[str, Meaning("the speaker's hidden role")]
-    speaker_model: Annotated[str, Meaning("the model or script that plays the speaker")]
+    speaker_role: Annotated[str, SPEAKER_ROLE]
+    speaker_model: Annotated[str, SPEAKER_MODEL]
     origin: Annotated[str, Meaning("who found the claim: rules, import:FORMAT or model:NAME")]
     start: Annotated[int | None, Meaning("where its words begin in the statement, in characters from 0", _NO_SPAN)]
     end: Annotated[int | None, Meaning("where its words end: the first character after them", _NO_SPAN)]

@@ -133,7 +133,7 @@ def test_every_column_stands_on_the_card_with_its_meaning() -> None:
     card = dataset_card()
     for table in TABLES.values():
         for field in table.fields:
-            assert f"| `{field.name}` | {field.type_words} | {field.words.replace('|', '&#124;')} |\n" in card
+            assert f"| `{field.name}` | {field.type_words} | {field.words().replace('|', '&#124;')} |\n" in card
 
 
 def test_the_hubs_own_reader_reads_the_metadata() -> None:

@@ -1,4 +1,4 @@
-"""croissant.json: accepted by mlcroissant, with the responsible-AI terms, and its records are the corpus's rows."""
+"""croissant.json: accepted by mlcroissant, with the responsible-AI terms and every file."""
 
 from __future__ import annotations
 
@@ -9,11 +9,8 @@ from typing import Any
 
 import pytest
 
-from liescope.data_cards.tables import TABLES
 from liescope.games.record import Source
 from liescope.generate.corpus.build import pack
-from liescope.generate.corpus.read import read
-from tests.generate.corpus.classes import as_classes
 from tests.generate.corpus.games import play, stream
 
 # mlcroissant calls rdflib and pandas in ways that these two have deprecated.
@@ -63,23 +60,3 @@ def test_every_file_is_listed_with_its_checksum(corpus: Path) -> None:
     assert files == {
         str(path.relative_to(corpus)): sha256(path.read_bytes()).hexdigest() for path in corpus.rglob("*.parquet")
     }
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("config", [config for config in TABLES if config not in ("ratings", "calls")])
-def test_the_records_are_the_rows(config: str, corpus: Path, dataset: Any) -> None:
-    records = [_plain(record, config) for record in dataset.records(config)]
-    rows = [as_classes(row, config) for row in read(corpus, config).collect().to_dicts()]
-    key = json.dumps
-    assert sorted(map(key, records)) == sorted(map(key, rows))
-
-
-def _plain(value: Any, prefix: str) -> Any:
-    """A record as a row: bytes are text, and the names lose the path to them."""
-    if isinstance(value, bytes):
-        return value.decode("utf-8")
-    if isinstance(value, list):
-        return [_plain(inner, prefix) for inner in value]
-    if isinstance(value, dict):
-        return {name.rsplit("/", 1)[1]: _plain(inner, name) for name, inner in value.items()}
-    return value

@@ -36,7 +36,7 @@ def test_every_column_has_a_meaning_and_a_null_has_its_reason(name: str) -> None
         assert field.meaning
         assert field.nullable == bool(field.null or field.reason), field.name
         if field.reason:
-            assert f"reason in `{field.reason}`" in field.words
+            assert f"reason in `{field.reason}`" in field.words()
 
 
 @pytest.mark.parametrize("unit", ["text", "group", "conversation", "record"])

@@ -92,20 +92,12 @@ def card_of(world: World, corpus: str) -> str:
 
 
 def croissant_of(world: World, corpus: str) -> dict[str, Any]:
-    """By record set, a digest of each of its fields; what is not about a table, as it is."""
+    """A digest of each file; what is not about a file, as it is."""
     data = json.loads(masked((world.corpus(corpus) / "croissant.json").read_text(encoding="utf-8")))
-    sets = {entry["name"]: entry for entry in data.pop("recordSet")}
     files = {entry["name"]: digest(json.dumps(entry)) for entry in data.pop("distribution")}
     return {
         "dataset": {key: value if len(str(value)) < 400 else digest(json.dumps(value)) for key, value in data.items()},
         "files": files,
-        "sets": {
-            name: {
-                **{key: digest(json.dumps(value)) for key, value in entry.items() if key not in ("field", "name")},
-                **{field["name"]: digest(json.dumps(field)) for field in entry.get("field", ())},
-            }
-            for name, entry in sets.items()
-        },
     }
 
 
