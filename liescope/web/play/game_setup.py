@@ -20,9 +20,10 @@ from random import SystemRandom
 from typing import Any
 
 from jinja2 import Template
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from liescope.common.errors import BadData, PlayerFailed, UnknownName, UsageError
+from liescope.common.settings import OptionsModel
 from liescope.games.game_registry import PAGES, find_game
 from liescope.games.record import GameRecord, Status
 from liescope.games.withdrawal import NAME
@@ -74,26 +75,26 @@ FILLER = "scripted:steady"  # the player of a seat for which no other is named
 PERSON = "person"  # who holds a seat until somebody takes it
 
 
-class Setup(BaseModel):
-    """One game. options: of the game, as `play` takes them; seats: by name in the game, PERSON or a player's spec;
-    filler: the spec that takes the seats of people who do not come; words, choices, away: seconds to wait for people,
-    as in `SeatPatience`; prompts: of the models; consent: the paragraphs that people agree to; pacing: of the programs'
-    answers, None for as fast as they come; mortal: whether a scripted first night may kill people as well as programs.
+class Setup(OptionsModel):
+    """One game; the fields with a description are those that a host fills in. options: of the game, as `play` takes
+    them; seats: by name in the game, PERSON or a player's spec; filler: the spec that takes the seats of people who do
+    not come; words, choices, away: seconds to wait for people, as in `SeatPatience`; prompts: of the models; consent:
+    the paragraphs that people agree to; pacing: of the programs' answers, None for as fast as they come.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     game: str
     options: dict[str, Any] = Field(default_factory=dict)
     seats: dict[str, str]
-    filler: str = FILLER
-    words: float = Field(default=180.0, gt=0, le=86400)
-    choices: float = Field(default=90.0, gt=0, le=86400)
-    away: float = Field(default=15.0, gt=0, le=86400)
+    filler: str = Field(default=FILLER, description="Who takes the seat of a person who does not come")
+    words: float = Field(default=180.0, ge=5, le=86400, description="Seconds to say something")
+    choices: float = Field(default=90.0, ge=5, le=86400, description="Seconds for anything else")
+    away: float = Field(
+        default=15.0, ge=1, le=86400, description="Seconds for a person who has missed two questions in a row"
+    )
     prompts: str = "full"
     consent: Paragraphs = CONSENT
     pacing: Pacing | None = None
-    mortal: bool = True  # games saved before this was an option
+    mortal: bool = Field(default=False, description="The first night, which is drawn, may kill people, too")
 
     @property
     def served(self) -> Served:

@@ -12,105 +12,77 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from pydantic import Field
 from starlette.datastructures import FormData
 
-from liescope.common.errors import LiescopeError, UsageError
-from liescope.common.settings import Setting
+from liescope.common.errors import LiescopeError
+from liescope.common.settings import OptionsModel, Setting, settings_of
 from liescope.games.game_registry import GAMES, find_game
 from liescope.web.play.game_setup import FILLER, PERSON, Setup, State, can_spare, check_players, make_setup
 from liescope.web.play.hosted_games import HostedGame, Hub
 from liescope.web.site import Forms, fragment, link, page
 
-NUMBER, WORDS, LINES, SWITCH = "number", "words", "lines", "switch"
-_LONGEST = 2000  # characters of one field
 
+class SeatsOfGame(OptionsModel):
+    """Who plays; the rest of the form are the fields of `Setup` and the options that the game declares."""
 
-@dataclass(frozen=True, slots=True)
-class FormField:
-    """One field. kind: how it is shown; value: what stands in it, "yes" or "" for a switch."""
-
-    name: str
-    label: str
-    kind: str
-    value: str
-    least: float = 0
-    whole: bool = True
-
-    def filled(self, given: Mapping[str, str]) -> FormField:
-        """The field with what was typed into it. A switch that is off is not sent at all."""
-        words = given.get(self.name, "" if self.kind == SWITCH else self.value)
-        return replace(self, value=words.strip()[:_LONGEST])
-
-    def read(self) -> Any:
-        """What the field says. Raises UsageError for an invalid number, or one that is too small."""
-        if self.kind != NUMBER:
-            return self.value == "yes" if self.kind == SWITCH else self.value
-        kind = "a whole number" if self.whole else "a number"
-        try:
-            number: float = int(self.value) if self.whole else float(self.value)
-        except ValueError:
-            raise UsageError(f"{self.label}: {self.value[:40]!r} is not {kind}") from None
-        if not self.least <= number <= 10**6:
-            raise UsageError(f"{self.label}: {kind} from {self.least:g} to a million")
-        return number
+    people: int = Field(default=1, ge=1, description="People; the other seats go to the players below")
+    players: str = Field(
+        default=FILLER, description="Players of the other seats, in turn, one a line: scripted:bold, openai:MODEL …"
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class SetupForm:
-    """A form as it is shown. fields: who plays, and how long it waits; options: those that the game declares; problem:
-    what is wrong with what was sent.
-    """
+    """A form as it is shown. given: what was typed, by field, None for the defaults; problem: what is wrong with it."""
 
     game: str
-    fields: tuple[FormField, ...]
-    options: tuple[FormField, ...]
+    given: Mapping[str, str] | None = None
     problem: str = ""
 
-    def filled(self, given: Mapping[str, str]) -> SetupForm:
-        """The form as somebody sent it."""
-        fields, options = (tuple(field.filled(given) for field in part) for part in (self.fields, self.options))
-        return replace(self, fields=fields, options=options)
+    @property
+    def fields(self) -> list[Setting]:
+        """Who plays, and how long the game waits."""
+        declared = {**settings_of(SeatsOfGame), **settings_of(Setup)}
+        return [_named(each) for name, each in declared.items() if name != "mortal" or can_spare(self.game)]
+
+    @property
+    def options(self) -> list[Setting]:
+        """The options of the game; whom the first night spares is drawn later."""
+        game = find_game(self.game)
+        shown = (option for option in game.options if option.name != "spared")
+        return [replace(_named(option), default=getattr(game.spec, option.name)) for option in shown]
+
+    def text(self, field: Setting) -> str:
+        """What stands in a field; a switch that is off is not sent at all."""
+        if self.given is None or (field.name not in self.given and field.type is not bool):
+            return _text(field.default)
+        return self.given.get(field.name, "").strip()
 
     def setup(self) -> Setup:
         """The game that the form asks for. Raises LiescopeError for an impossible one."""
-        usual = blank(self.game)
-        said = {field.name: field.read() for field in self.fields}
-        changed = {
-            field.name: field.read() for field, was in zip(self.options, usual.options, strict=True) if field != was
-        }
+        said = {field.name: self._read(field) for field in self.fields}
+        changed = [option for option in self.options if self.text(option) != _text(option.default)]
+        options = {option.name: self._read(option) for option in changed}
         players = [spec for line in said.pop("players").splitlines() if (spec := line.strip())]
-        return make_setup(self.game, said.pop("people"), players, changed, **said)
+        return make_setup(self.game, said.pop("people"), players, options, **said)
+
+    def _read(self, field: Setting) -> Any:
+        return field.checked(bool(self.text(field)) if field.type is bool else self.text(field))
 
 
-def blank(game: str) -> SetupForm:
-    """The empty form for a game. Raises UnknownName for an unknown game."""
-    played = find_game(game)
-    seats = len(played.spec.seats())
-    words, choices, away = (f"{Setup.model_fields[name].default:g}" for name in ("words", "choices", "away"))
-    fields = [
-        FormField("people", f"People (the other seats of {seats} go to the players below)", NUMBER, "1", 1),
-        FormField("players", "Players of the other seats, in turn, one a line: scripted:bold, openai:MODEL …", LINES,
-                  FILLER),
-        FormField("filler", "Who takes the seat of a person who does not come", WORDS, FILLER),
-        FormField("words", "Seconds to say something", NUMBER, words, 5),
-        FormField("choices", "Seconds for anything else", NUMBER, choices, 5),
-        FormField("away", "Seconds for a person who has missed two questions in a row", NUMBER, away, 1),
-    ]  # fmt: skip
-    if can_spare(game):
-        fields.append(FormField("mortal", "The first night, which is drawn, may kill people, too", SWITCH, ""))
-    options = (option for option in played.options if option.name != "spared")  # their seats are drawn later
-    shown = tuple(_field(option, getattr(played.spec, option.name)) for option in options)
-    return SetupForm(game, tuple(fields), shown)
+def _named(setting: Setting) -> Setting:
+    """The setting under its label, which stands for its option in messages, too."""
+    return replace(setting, flag=setting.help.rstrip("."))
 
 
-def _field(option: Setting, default: Any) -> FormField:
-    label = option.help.rstrip(".")
-    if option.type is bool:
-        return FormField(option.name, label, SWITCH, "yes" if default else "")
-    if option.type in (int, float):
-        shown = f"{0 if default is None else default:g}"
-        return FormField(option.name, label, NUMBER, shown, option.at_least or 0, option.type is int)
-    return FormField(option.name, label, WORDS, ", ".join(default))
+def _text(value: Any) -> str:
+    """A value as a field shows it."""
+    if isinstance(value, bool):
+        return "yes" if value else ""
+    if isinstance(value, tuple):
+        return ", ".join(value)
+    return f"{value or 0:g}" if isinstance(value, float | None) else str(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +141,7 @@ router = APIRouter(prefix="/host/{secret}")
 
 @router.get("")
 async def host(at: Host, game: str = "") -> Response:
-    return at.whole(form=blank(game) if game in GAMES else None)
+    return at.whole(form=SetupForm(game) if game in GAMES else None)
 
 
 @router.get("/tables")
@@ -188,7 +160,7 @@ async def add(at: Host, given: Sent) -> Response:
     game = str(given.get("game", ""))
     if game not in GAMES:
         return at.whole(422, problem="Choose one of the games first.")
-    form = blank(game).filled({name: str(value) for name, value in given.items()})
+    form = SetupForm(game, {name: str(value) for name, value in given.items()})
     try:
         setup = form.setup()
         await check_players(setup)

@@ -16,7 +16,7 @@ from liescope.games.game_registry import GAMES
 from liescope.games.session import Session
 from liescope.web import templates
 from liescope.web.play.game_setup import PERSON, rules_of, same_setup
-from liescope.web.play.host_page import blank
+from liescope.web.play.host_page import SetupForm
 from liescope.web.play.seat_lines import HEAD, Chair, chairs, form_of, lines, read_form, role_of, stage_of
 
 
@@ -184,34 +184,34 @@ def test_people_are_asked_nothing_that_only_judges_are() -> None:
 
 @pytest.mark.parametrize("game", GAMES)
 def test_a_host_form_that_is_sent_as_it_stands_makes_the_usual_table(game: str) -> None:
-    form = blank(game)
-    typed = {field.name: field.value for field in (*form.fields, *form.options) if field.kind != "switch"}
-    setup = form.filled(typed).setup()
+    form = SetupForm(game)
+    typed = {field.name: text for field in (*form.fields, *form.options) if (text := form.text(field))}
+    setup = SetupForm(game, typed).setup()
     assert setup.options == {}
     assert list(setup.seats) == list(GAMES[game].spec.seats())
     assert list(setup.seats.values()).count(PERSON) == 1
-    assert same_setup(setup, form.filled(typed).setup())
-    assert not same_setup(setup, form.filled({**typed, "assess": "yes"}).setup())
+    assert same_setup(setup, SetupForm(game, typed).setup())
+    assert not same_setup(setup, SetupForm(game, {**typed, "assess": "yes"}).setup())
 
 
 @pytest.mark.parametrize(
     ("typed", "words"),
     [
-        ({"people": "0"}, "People .* a whole number from 1"),
-        ({"people": "many"}, "'many' is not a whole number"),
-        ({"words": "2"}, "Seconds to say something: .* from 5"),
-        ({"rounds": "1.5"}, "'1.5' is not a whole number"),
-        ({"assess_share": "nan"}, "a number from 0"),
-        ({"message_limit": "-1"}, "from 0"),
+        ({"people": "0"}, "People; .* must be 1 or more"),
+        ({"people": "many"}, "must be a whole number, got 'many'"),
+        ({"words": "2"}, "Seconds to say something must be 5 to 86,400"),
+        ({"rounds": "1.5"}, "must be a whole number, got '1.5'"),
+        ({"assess_share": "nan"}, "must be above 0"),
+        ({"message_limit": "-1"}, "must be 0 or more"),
         ({"people": "9"}, "9 people do not fit"),
         ({"mafiosos": "9"}, "14 players need 14 names"),
     ],
 )
 def test_what_makes_no_table_is_said_and_nothing_typed_is_lost(typed: dict[str, Any], words: str) -> None:
-    form = blank("mafia").filled({"filler": "scripted:bold", **typed})
+    form = SetupForm("mafia", {"filler": "scripted:bold", **typed})
     with pytest.raises(UsageError, match=words):
         form.setup()
-    fields = {field.name: field.value for field in (*form.fields, *form.options)}
+    fields = {field.name: form.text(field) for field in (*form.fields, *form.options)}
     assert fields["filler"] == "scripted:bold"
     assert all(fields[name] == value for name, value in typed.items())
 
