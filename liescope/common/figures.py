@@ -93,57 +93,8 @@ def svg(figure: Figure, name: str) -> str:
             engine.execute(figure)
             figure.set_layout_engine(None)
         figure.savefig(drawn, format="svg", facecolor="none", metadata={"Date": None, "Creator": None})
-    return _short_svg(drawn.getvalue())
-
-
-_NOTHING = re.compile(
-    r"^.*?(?=<svg)|<metadata>.*?</metadata>| xmlns:xlink=\"[^\"]*\"| id=\"(?!text_|patch_1\")[A-Za-z.\d]+_\d+\"",
-    re.DOTALL,
-)
-_NAMED = re.compile(r'id="([pm][0-9a-f]{10}|[A-Za-z][\w-]*-[0-9a-f]+)"')
-_NAME = re.compile(r'(?<=id=")[^"]*|(?<=href="#)[^"]*|(?<=url\(#)[^)]*')
-_SHAPE = re.compile(r' d="([^"]*)" transform="scale\(0\.015625\)"')
-_COARSER = 16  # so many font units become one; a capital is about 4,700 high
-_MOVED = re.compile(r' transform="translate\(([-\d.]+) 0\)"/>')
-_CLIPPED = re.compile(r' clip-path="([^"]*)" style="([^"]*)"')
-_PLACED = re.compile(r' (?:d|x|y)="[^"]*"|translate\([^)]*\)')
-_DIGITS = re.compile(r"-?\d+\.\d{2,}")
-_AROUND = re.compile(r"\s*([MLQCz\"])\s*(?!=)")
-_ALONE = re.compile(r"<g>((?:<(?:path|use)[^>]*/>)+)</g>")
-_STYLED = re.compile(r' style="([^"]*)"')
-
-
-def _short_svg(text: str) -> str:
-    """The drawing in less than half its bytes: most of them were glyph ids, repeated styles and invisible decimals."""
-    text = _NOTHING.sub("", text).replace("xlink:href", "href")
-    names = {name: f"n{number}" for number, name in enumerate(dict.fromkeys(_NAMED.findall(text)))}
-    text = _NAME.sub(lambda found: names.get(found[0], found[0]), text)
-    text = _MOVED.sub(lambda found: f' x="{float(found[1]):.0f}"/>', _SHAPE.sub(_coarser, text))
-    text = _CLIPPED.sub(r' style="\2; clip-path: \1"', text)
-    text = _PLACED.sub(lambda found: _AROUND.sub(r"\1", _DIGITS.sub(_rounded, found[0])), text)
-    styles = {style: f"s{number}" for number, style in enumerate(dict.fromkeys(_STYLED.findall(text)))}
-    text = _STYLED.sub(lambda found: f' class="{styles[found[1]]}"', text)
-    rules = "".join(f".{name}{{{style.replace('; ', ';').replace(': ', ':')}}}" for style, name in styles.items())
-    text = re.sub(r">\s+<", "><", text.replace("</style>", f"{rules}</style>", 1)).strip()
-    for _ in range(2):
-        text = _ALONE.sub(r"\1", text)
-    return text
-
-
-def _coarser(shape: re.Match[str]) -> str:
-    """A letter's outline in coarser units, each point relative to the one before: fewer digits."""
-    drawn, last, at, start = "", "", (0, 0), (0, 0)
-    for command, numbers in re.findall(r"([MLQz])([^MLQz]*)", shape[1]):
-        points = [round(float(number) / _COARSER) for number in numbers.split()]
-        moved = " ".join(str(number - at[place % 2]) for place, number in enumerate(points))
-        drawn += f" {moved}" if command == last else f"{command.lower()}{moved}"
-        start = (points[0], points[1]) if command == "M" else start
-        at, last = (points[-2], points[-1]) if points else start, command
-    return f' d="{drawn.replace(" -", "-")}" style="transform: scale({0.015625 * _COARSER})"'
-
-
-def _rounded(number: re.Match[str]) -> str:
-    return f"{float(number[0]):z.1f}".rstrip("0").rstrip(".")
+    text = drawn.getvalue()
+    return text[text.index("<svg") :]
 
 
 def literal(text: str) -> str:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from liescope.common import figures
 from liescope.common.colours import MODELS, model_colours, text_on
 from liescope.common.figures import Dot, MatrixCell, dots_with_intervals, lines, matrices, svg
 from tests.benchmark.published import bundled
@@ -46,47 +44,6 @@ def test_a_figure_is_the_same_bytes_each_time_and_holds_no_markup_of_a_name(draw
     drawn = draw()
     assert drawn == draw()
     assert "<script" not in drawn
-
-
-@pytest.mark.parametrize("draw", [dots, cells])
-def test_a_figure_is_written_in_half_the_bytes_and_lacks_nothing(
-    draw: Callable[[], str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    short = draw()
-    monkeypatch.setattr(figures, "_short_svg", lambda text: text)
-    whole = draw()
-    assert len(short) < len(whole) / 2
-    assert set(re.findall(r'(?:href="|url\()#([^")]*)', short)) <= set(re.findall(r'id="([^"]*)"', short))
-    for mark in ("<use ", "<!--", "</clipPath>"):
-        assert short.count(mark) == whole.count(mark), mark
-
-
-def test_a_letter_keeps_its_outline(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of every letter: the box of its points, in 1/64 of a font's unit either way."""
-    short = [_box(path, 0.25) for path in re.findall(r'd="(m[^"]*)" class="s\d+"/>', dots())]
-    monkeypatch.setattr(figures, "_short_svg", lambda text: text)
-    whole = [_box(path, 1 / 64) for path in re.findall(r'd="(M[^"]*)" transform="scale\(0.015625\)', dots())]
-    assert len(short) == len(whole) > 20
-    assert max(abs(one - other) for a, b in zip(short, whole, strict=True) for one, other in zip(a, b, strict=True)) < 1
-
-
-def _box(path: str, scale: float) -> tuple[float, ...]:
-    at, start, points = (0.0, 0.0), (0.0, 0.0), []
-    for command, words in re.findall(r"([MLQzmlq])([^MLQzmlq]*)", path):
-        numbers = [float(number) for number in re.findall(r"-?\d+", words)]
-        size = 4 if command in "Qq" else 2
-        for first in range(0, len(numbers), size):
-            part = numbers[first : first + size]
-            moved = [
-                (x, y) if command.isupper() else (at[0] + x, at[1] + y)
-                for x, y in zip(part[::2], part[1::2], strict=True)
-            ]
-            points += moved
-            at = moved[-1]
-            start = at if command in "Mm" else start
-        at = start if command == "z" else at
-    xs, ys = zip(*points, strict=True)
-    return tuple(scale * end for end in (min(xs), max(xs), min(ys), max(ys)))
 
 
 def test_a_panel_without_a_number_is_not_drawn() -> None:
