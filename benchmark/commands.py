@@ -18,7 +18,7 @@ from liescope.benchmark.benchmark_settings import (
 from liescope.common.command_options import AsJson, Given, say, with_settings
 from liescope.common.console import emit
 from liescope.common.text import plain
-from liescope.games.mafia import MINI_MAFIA
+from liescope.games.mafia.rules import MINI_MAFIA
 
 if TYPE_CHECKING:
     from liescope.benchmark.analysing import AnalysisResult

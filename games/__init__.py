@@ -15,13 +15,13 @@ from liescope.games.core import (
 )
 from liescope.games.game_options import GameSpec
 from liescope.games.game_registry import GAMES, find_game
-from liescope.games.mafia import MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
-from liescope.games.one_night import OneNightSpec, OneNightWerewolf
+from liescope.games.mafia.rules import MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
+from liescope.games.one_night.rules import OneNightSpec, OneNightWerewolf
 from liescope.games.playable import PlayableGame
 from liescope.games.rated_game import RatedGame, RatingSpec
 from liescope.games.record import GameRecord, Seat, Source, Status, record
 from liescope.games.session import Session, drive, fork, replay, resume, start
-from liescope.games.werewolf import DYADIC, TRIADIC, DyadicWerewolf, Werewolf, WerewolfSpec
+from liescope.games.werewolf.rules import DYADIC, TRIADIC, DyadicWerewolf, Werewolf, WerewolfSpec
 
 __all__ = [
     "DYADIC",

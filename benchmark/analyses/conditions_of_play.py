@@ -15,7 +15,7 @@ import polars as pl
 from liescope.common.colours import COLOURS, model_colours
 from liescope.common.errors import UnknownName
 from liescope.games.game_registry import GAMES, SIDES
-from liescope.games.werewolf import JESTER, VILLAGERS, WEREWOLF, WEREWOLVES
+from liescope.games.werewolf.rules import JESTER, VILLAGERS, WEREWOLF, WEREWOLVES
 from liescope.generate.runs.run_folder import labels
 
 if TYPE_CHECKING:

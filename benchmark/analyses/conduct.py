@@ -42,7 +42,7 @@ from liescope.common.colours import COLOURS
 from liescope.common.figures import whole_numbers
 from liescope.common.statistics import POSITIVE
 from liescope.games.core import Phase
-from liescope.games.werewolf import JESTER
+from liescope.games.werewolf.rules import JESTER
 from liescope.labeling.label import LOST_TEXT
 
 if TYPE_CHECKING:

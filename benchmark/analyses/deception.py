@@ -31,7 +31,7 @@ from liescope.benchmark.analyses.intervals import Interval
 from liescope.common.colours import COLOURS
 from liescope.common.statistics import CHANGE, POSITIVE
 from liescope.games.taxonomy import DeceptionType
-from liescope.games.werewolf import JESTER
+from liescope.games.werewolf.rules import JESTER
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

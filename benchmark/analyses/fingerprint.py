@@ -15,7 +15,7 @@ from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, Zero, game_means
 from liescope.benchmark.capability.counts import schema
 from liescope.common.statistics import fisher
-from liescope.games.werewolf import JESTER
+from liescope.games.werewolf.rules import JESTER
 
 AXES = ("jester_wins", "villagers_win", "wolf_restraint", "jester_suspicion", "detection", "calibration")
 _SCHEMA = schema("text game condition model", "flag learning", "text rater axis", "number value", "count games")

@@ -24,7 +24,7 @@ from liescope.games.core import AskKind
 from liescope.games.game_registry import GAMES, PROMPTS
 from liescope.games.record import Source, Status, person_of, player_of
 from liescope.games.shared_rules import BIDS
-from liescope.games.werewolf import JESTER
+from liescope.games.werewolf.rules import JESTER
 from liescope.generate.corpus.open import OpenedGames, open_games, tables_of
 from liescope.labeling.ledger import BY_IMPORTER, DENIED, RULES
 

@@ -34,7 +34,7 @@ from liescope.benchmark.analyses.conditions_of_play import (
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Alike, Interval
 from liescope.common.colours import COLOURS
-from liescope.games.werewolf import JESTER
+from liescope.games.werewolf.rules import JESTER
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -27,7 +27,7 @@ from liescope.benchmark.analyses.conditions_of_play import CELL, GAME, MODEL, RA
 from liescope.benchmark.analyses.frames import Frames
 from liescope.common.colours import COLOURS
 from liescope.games.core import Phase
-from liescope.games.werewolf import JESTER, WEREWOLF, WEREWOLVES
+from liescope.games.werewolf.rules import JESTER, WEREWOLF, WEREWOLVES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 import polars as pl
 
 from liescope.common.model_names import PEOPLE
-from liescope.games.mafia import MAFIA, MINI_MAFIA
+from liescope.games.mafia.rules import MAFIA, MINI_MAFIA
 from liescope.games.record import Source, Status
 
 _KINDS = {"text": pl.String(), "number": pl.Float64(), "count": pl.Int64(), "flag": pl.Boolean()}

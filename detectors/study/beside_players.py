@@ -36,7 +36,7 @@ from liescope.detectors.study.metrics import (
 from liescope.detectors.study.scorers import Scorer, cut, differences, thresholds_of, values_of, with_cuts
 from liescope.detectors.study.scores import CONTROL, ScoringPlan, per_detector, resampled_as, score_table, scored
 from liescope.games.core import Phase
-from liescope.games.mafia import DETECTIVE, VILLAGER, MiniMafia
+from liescope.games.mafia.rules import DETECTIVE, VILLAGER, MiniMafia
 from liescope.generate.corpus.read import Corpus, collected, read
 from liescope.generate.exports.label_studio import DECEPTIVE, HONEST, QUESTION
 from liescope.labeling.ledger import RULES

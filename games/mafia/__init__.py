@@ -22,19 +22,6 @@ from liescope.games.mafia.words import PROMPTS, WORDS
 from liescope.games.playable import PlayableGame, Sides
 from liescope.games.shared_rules import one_of_most
 
-__all__ = [
-    "DETECTIVE",
-    "GAMES",
-    "MAFIA",
-    "MAFIOSO",
-    "MINI_MAFIA",
-    "TOWN",
-    "VILLAGER",
-    "Mafia",
-    "MafiaSpec",
-    "MiniMafia",
-]
-
 _MAFIA = PlayableGame(
     Mafia.name,
     "Mafia",

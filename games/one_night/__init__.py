@@ -14,26 +14,12 @@ from liescope.games.one_night.rules import (
     VILLAGERS,
     WEREWOLF,
     WEREWOLVES,
-    OneNightSpec,
     OneNightWerewolf,
 )
 from liescope.games.one_night.script import answer
 from liescope.games.one_night.words import PROMPTS, WORDS
 from liescope.games.playable import PlayableGame, Sides
 from liescope.games.shared_rules import all_with_most
-
-__all__ = [
-    "GAMES",
-    "NEEDED",
-    "SEER",
-    "TABLE",
-    "VILLAGER",
-    "VILLAGERS",
-    "WEREWOLF",
-    "WEREWOLVES",
-    "OneNightSpec",
-    "OneNightWerewolf",
-]
 
 GAMES = (
     PlayableGame(

@@ -12,7 +12,6 @@ from liescope.games.werewolf.rules import (
     DOCTOR,
     DYADIC,
     JESTER,
-    NOBODY,
     SEER,
     TRIADIC,
     VILLAGER,
@@ -21,27 +20,9 @@ from liescope.games.werewolf.rules import (
     WEREWOLVES,
     DyadicWerewolf,
     Werewolf,
-    WerewolfSpec,
 )
 from liescope.games.werewolf.script import answer
 from liescope.games.werewolf.words import PROMPTS, WORDS
-
-__all__ = [
-    "DOCTOR",
-    "DYADIC",
-    "GAMES",
-    "JESTER",
-    "NOBODY",
-    "SEER",
-    "TRIADIC",
-    "VILLAGER",
-    "VILLAGERS",
-    "WEREWOLF",
-    "WEREWOLVES",
-    "DyadicWerewolf",
-    "Werewolf",
-    "WerewolfSpec",
-]
 
 _DEBATE = (
     "Werewolves, a doctor and villagers, whose roles are hidden, debate by bidding for the floor, vote with a reason "

@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from liescope.common.errors import BadData
 from liescope.common.settings import OptionsModel
 from liescope.games.core import Ask, AskKind, EventKind, Phase, Reply
-from liescope.games.mafia import DETECTIVE, MAFIA, MAFIOSO, MINI_MAFIA, TOWN, VILLAGER, MiniMafia
+from liescope.games.mafia.rules import DETECTIVE, MAFIA, MAFIOSO, MINI_MAFIA, TOWN, VILLAGER, MiniMafia
 from liescope.games.record import GameRecord, Source, record
 from liescope.games.shared_rules import speech
 from liescope.generate.importers.game_reader import read_as

@@ -15,7 +15,7 @@ from liescope.benchmark.capability.counts import SCHEMA, TABLES, Counts, add, co
 from liescope.benchmark.capability.model import DEFAULT
 from liescope.benchmark.capability.posterior import Posterior, fit
 from liescope.games import Ask, AskKind, MiniMafia, Reply, Source, drive, record, start
-from liescope.games.mafia import MINI_MAFIA
+from liescope.games.mafia.rules import MINI_MAFIA
 from liescope.games.record import GameRecord
 from liescope.generate.corpus.open import tables_of
 from tests.benchmark.published import published_counts

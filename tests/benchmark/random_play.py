@@ -9,11 +9,11 @@ from typing import Any
 
 from liescope.games import drive, record, start
 from liescope.games.core import ASSESSMENTS, CHOICES, Ask, AskKind, Assessment, Event, EventKind, Game, Reply
-from liescope.games.mafia import MINI_MAFIA, MiniMafia
+from liescope.games.mafia.rules import MINI_MAFIA, MiniMafia
 from liescope.games.rated_game import RatedGame, RatingSpec
 from liescope.games.record import GameRecord, Source
 from liescope.games.taxonomy import DeceptionType
-from liescope.games.werewolf import Werewolf, WerewolfSpec
+from liescope.games.werewolf.rules import Werewolf, WerewolfSpec
 from liescope.labeling.lesson_tags import CATEGORIES
 
 LESSONS = (

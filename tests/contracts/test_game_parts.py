@@ -8,7 +8,7 @@ import pytest
 
 from liescope.common.errors import LiescopeError, UndeclaredGame
 from liescope.games.game_registry import CARDS, GAMES, PAGES, PROMPTS, SCRIPTS, SIDES, WORDS, PerGame
-from liescope.games.mafia import MafiaSpec, MiniMafia
+from liescope.games.mafia.rules import MafiaSpec, MiniMafia
 from liescope.games.playable import PlayableGame
 from liescope.generate.runs.plan_games import make_plan
 from liescope.testing import GAME_CHECKS, PIECE_CHECKS, GameCheck

@@ -34,7 +34,7 @@ from liescope.games.core import (
     Reply,
 )
 from liescope.games.game_options import GameSpec
-from liescope.games.mafia import MINI_MAFIA, MafiaSpec
+from liescope.games.mafia.rules import MINI_MAFIA, MafiaSpec
 from liescope.games.playable import PlayableGame
 from liescope.games.rated_game import RatedGame, RatingSpec
 from liescope.games.record import (
@@ -49,7 +49,7 @@ from liescope.games.record import (
 )
 from liescope.games.session import Session, drive, fork, replay, resume, start
 from liescope.games.shared_rules import BIDS
-from liescope.games.werewolf import WerewolfSpec
+from liescope.games.werewolf.rules import WerewolfSpec
 
 Maker = Callable[[int], Game]
 Answer = Callable[[Ask, Sequence[Event]], Reply]

@@ -13,10 +13,10 @@ from liescope.detectors.study.beside_players import DETECTIVE_CLAIM
 from liescope.detectors.study.evaluate import evaluate
 from liescope.detectors.training import train
 from liescope.games.core import ASSESSMENTS, Ask, Assessment, Game, Reply
-from liescope.games.mafia import MINI_MAFIA, MafiaSpec, MiniMafia
+from liescope.games.mafia.rules import MINI_MAFIA, MafiaSpec, MiniMafia
 from liescope.games.record import GameRecord, Source, record
 from liescope.games.session import start
-from liescope.games.werewolf import Werewolf, WerewolfSpec
+from liescope.games.werewolf.rules import Werewolf, WerewolfSpec
 from liescope.generate.corpus.build import pack
 
 LIES = ("I'm just a villager, trust me.", "I am the doctor, so calm down.", "Why rush? I'm innocent.")

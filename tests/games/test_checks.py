@@ -12,7 +12,7 @@ import pytest
 from liescope.games import MiniMafia, drive, start
 from liescope.games.core import Ask, Assessment, EventKind, Reply
 from liescope.games.facts import AssessmentData, EventData
-from liescope.games.mafia import MINI_MAFIA
+from liescope.games.mafia.rules import MINI_MAFIA
 from liescope.games.record import GameRecord, Source, record
 from liescope.games.record_checks import KINDS, NotARecord, check_record, check_reply
 

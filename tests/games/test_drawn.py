@@ -11,10 +11,10 @@ import pytest
 from liescope.common.errors import UsageError
 from liescope.games.core import Ask, AskKind, Event, EventKind, Game, Reply
 from liescope.games.game_registry import find_game
-from liescope.games.mafia import MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
+from liescope.games.mafia.rules import MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
 from liescope.games.record import DRAWN, not_chosen
 from liescope.games.session import drive, start
-from liescope.games.werewolf import Werewolf, WerewolfSpec
+from liescope.games.werewolf.rules import Werewolf, WerewolfSpec
 
 WOLVES = WerewolfSpec(villagers=5, doctors=2, werewolves=3, seers=1, debate_turns=0, defence_turns=0, days=3)
 GAMES: dict[str, Callable[[int], Game]] = {

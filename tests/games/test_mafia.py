@@ -15,7 +15,7 @@ import pytest
 
 from liescope.common.errors import UsageError
 from liescope.games.core import Ask, AskKind, Event, EventKind, Reply
-from liescope.games.mafia import MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
+from liescope.games.mafia.rules import MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
 from liescope.games.session import Session, drive, start
 
 FOUR = ("Alice", "Bob", "Charlie", "Diana")

@@ -9,7 +9,7 @@ import pytest
 
 from liescope.common.errors import UsageError
 from liescope.games.core import Ask, AskKind, Event, EventKind, Reply
-from liescope.games.one_night import OneNightSpec, OneNightWerewolf
+from liescope.games.one_night.rules import OneNightSpec, OneNightWerewolf
 from liescope.games.session import Session, drive, start
 
 WOLVES = ("werewolf", "werewolf", "seer", "villager", "villager")  # Alice, Bob, Charlie, Diana, Erin

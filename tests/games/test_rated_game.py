@@ -9,7 +9,7 @@ from liescope.games.core import ASSESSMENTS, Ask, AskKind, Assessment, Event, Ev
 from liescope.games.rated_game import RatedGame, RatingSpec
 from liescope.games.record import GameRecord, Source, record
 from liescope.games.session import drive, start
-from liescope.games.werewolf import Werewolf
+from liescope.games.werewolf.rules import Werewolf
 from tests.golden.by_hand import JESTER_EXILED, VILLAGERS_SAVED, Hand
 
 

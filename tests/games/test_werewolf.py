@@ -28,7 +28,7 @@ from liescope.games.core import (
 )
 from liescope.games.session import Session, drive, start
 from liescope.games.shared_rules import mentioned, strict_majority
-from liescope.games.werewolf import DYADIC, TRIADIC, Werewolf, WerewolfSpec
+from liescope.games.werewolf.rules import DYADIC, TRIADIC, Werewolf, WerewolfSpec
 from tests.golden.by_hand import SEVEN, TEN, VILLAGERS_SAVED
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from liescope.games.core import Game, Reply
-from liescope.games.mafia import MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
+from liescope.games.mafia.rules import MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
 from liescope.games.session import Session, drive
 
 

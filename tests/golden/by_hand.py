@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from liescope.games.core import ASSESSMENTS, Ask, AskKind, Assessment, Event, Lesson, LessonKind, Phase, Reply
-from liescope.games.werewolf import Werewolf, WerewolfSpec
+from liescope.games.werewolf.rules import Werewolf, WerewolfSpec
 
 Place = tuple[int, Phase]
 TEN = WerewolfSpec(roles=("villager",) * 6 + ("doctor", "werewolf", "werewolf", "jester"), message_limit=300)

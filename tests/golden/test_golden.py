@@ -19,12 +19,12 @@ from typing import Any
 import pytest
 
 from liescope.games.core import ASSESSMENTS, FORMS, Ask, AskKind, Assessment, Event, EventKind, Game, Replies, Reply
-from liescope.games.mafia import MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
-from liescope.games.one_night import OneNightSpec, OneNightWerewolf
+from liescope.games.mafia.rules import MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
+from liescope.games.one_night.rules import OneNightSpec, OneNightWerewolf
 from liescope.games.rated_game import RatedGame, RatingSpec
 from liescope.games.record import GameRecord, Source, event_to_json, record, reply_from_json, reply_to_json
 from liescope.games.session import Session, drive, start
-from liescope.games.werewolf import Werewolf, WerewolfSpec
+from liescope.games.werewolf.rules import Werewolf, WerewolfSpec
 from tests.golden.by_hand import DAYS_RUN_OUT, JESTER_EXILED, VILLAGERS_SAVED, WEREWOLVES_AT_PARITY, Hand
 
 FOLDER = Path(__file__).parent

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import pytest
 
 from liescope.games.core import Ask, AskKind, Assessment, Event, Reply
-from liescope.games.mafia import MafiaSpec, MiniMafia
+from liescope.games.mafia.rules import MafiaSpec, MiniMafia
 from liescope.games.record import GameRecord, Source, record
 from liescope.games.session import drive, start
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from liescope.games.mafia import MiniMafia
+from liescope.games.mafia.rules import MiniMafia
 from liescope.games.record import GameRecord, Source, record
 from liescope.generate.corpus.open import open_games
 from liescope.generate.runs.play import play

@@ -9,7 +9,7 @@ import pytest
 
 from liescope.data_cards.tables import StatementRow
 from liescope.games.core import ASSESSMENTS, Ask, AskKind, Assessment, Event, EventKind, Reply
-from liescope.games.mafia import MINI_MAFIA, MiniMafia
+from liescope.games.mafia.rules import MINI_MAFIA, MiniMafia
 from liescope.games.record import GameRecord, Source, Status, record
 from liescope.games.session import drive, start
 from liescope.labeling.label import NO_RATING, NOT_ASKED, TIE, UNREADABLE, audience_of, known_before, label_game

@@ -12,11 +12,11 @@ import pytest
 
 from liescope.data_cards.tables import ClaimRow
 from liescope.games.core import Ask, AskKind, Event, EventKind, Game, Phase, Reply
-from liescope.games.mafia import Mafia, MafiaSpec
-from liescope.games.one_night import OneNightSpec, OneNightWerewolf
+from liescope.games.mafia.rules import Mafia, MafiaSpec
+from liescope.games.one_night.rules import OneNightSpec, OneNightWerewolf
 from liescope.games.record import GameRecord, Source, record
 from liescope.games.session import drive, start
-from liescope.games.werewolf import Werewolf, WerewolfSpec
+from liescope.games.werewolf.rules import Werewolf, WerewolfSpec
 from liescope.labeling.label import label_game
 from liescope.labeling.truth import possible_roles
 from tests.golden.by_hand import VILLAGERS_SAVED

@@ -15,7 +15,7 @@ from liescope.benchmark.analyses.frames import Frames, load_games
 from liescope.games import drive, record, start
 from liescope.games.core import Ask, AskKind, Event, Reply
 from liescope.games.record import GameRecord, Source
-from liescope.games.werewolf import DOCTOR, JESTER, VILLAGER, WEREWOLF, DyadicWerewolf, Werewolf, WerewolfSpec
+from liescope.games.werewolf.rules import DOCTOR, JESTER, VILLAGER, WEREWOLF, DyadicWerewolf, Werewolf, WerewolfSpec
 from liescope.generate.importers import import_games
 from tests.benchmark.analyses.made import load_frames
 from tests.benchmark.random_play import answers, judged, mini_mafia

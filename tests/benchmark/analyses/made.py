@@ -12,7 +12,7 @@ import polars as pl
 from liescope.benchmark.analyses.analysis_registry import ANALYSES
 from liescope.benchmark.analyses.frames import Frames, frames_of, part_frames
 from liescope.games.record import GameRecord
-from liescope.games.werewolf import JESTER, VILLAGERS, WEREWOLF, WEREWOLVES
+from liescope.games.werewolf.rules import JESTER, VILLAGERS, WEREWOLF, WEREWOLVES
 from liescope.generate.corpus.open import tables_of
 
 SCHEMAS = {name: dict(frame.schema) for name, frame in part_frames(tables_of([])).items()}

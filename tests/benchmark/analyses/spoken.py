@@ -10,7 +10,7 @@ from zlib import crc32
 
 from liescope.games import drive, record, start
 from liescope.games.core import ASSESSMENTS, Ask, AskKind, Assessment, Event, EventKind, Reply
-from liescope.games.mafia import MINI_MAFIA, MafiaSpec, MiniMafia
+from liescope.games.mafia.rules import MINI_MAFIA, MafiaSpec, MiniMafia
 from liescope.games.record import GameRecord, Source
 from liescope.games.session import branch
 from tests.benchmark.random_play import answers

@@ -9,7 +9,7 @@ from liescope.benchmark.analyses.first_claim import ANSWERS, answers, ballots
 from liescope.benchmark.analyses.frames import Frames
 from liescope.games.core import EventKind
 from liescope.games.game_registry import SIDES
-from liescope.games.one_night import OneNightWerewolf
+from liescope.games.one_night.rules import OneNightWerewolf
 from liescope.games.record import GameRecord
 from tests.benchmark.analyses.made import column_wise, load_frames, made, table_of
 from tests.benchmark.analyses.spoken import MAFIA_WINS, TOWN_WINS, spoken

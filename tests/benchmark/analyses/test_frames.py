@@ -17,7 +17,7 @@ from liescope.common.errors import BadData
 from liescope.common.model_names import PEOPLE
 from liescope.games.core import EventKind
 from liescope.games.record import GameRecord, Source, Status
-from liescope.games.werewolf import JESTER
+from liescope.games.werewolf.rules import JESTER
 from tests.benchmark.analyses.made import SCHEMAS, load_frames
 from tests.benchmark.random_play import judged, mini_mafia
 

@@ -19,7 +19,7 @@ from liescope.games import drive, record, start
 from liescope.games.core import Ask, AskKind, Event, Reply
 from liescope.games.record import Source
 from liescope.games.shared_rules import START, running_suspicion
-from liescope.games.werewolf import Werewolf, WerewolfSpec
+from liescope.games.werewolf.rules import Werewolf, WerewolfSpec
 from tests.benchmark.analyses.conftest import Staged
 from tests.benchmark.analyses.made import load_frames, made, table_of
 from tests.benchmark.random_play import answers

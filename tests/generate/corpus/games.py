@@ -9,12 +9,12 @@ from hashlib import sha256
 from typing import Any
 
 from liescope.games.core import Ask, AskKind, Assessment, Event, EventKind, Reply
-from liescope.games.mafia import MINI_MAFIA, MiniMafia
+from liescope.games.mafia.rules import MINI_MAFIA, MiniMafia
 from liescope.games.rated_game import RatedGame, RatingSpec
 from liescope.games.record import GameRecord, Source, Status, record
 from liescope.games.session import drive, start
 from liescope.games.taxonomy import DeceptionType
-from liescope.games.werewolf import TRIADIC, Werewolf
+from liescope.games.werewolf.rules import TRIADIC, Werewolf
 
 TEXTS = (
     "I investigated Bob and he is the mafioso.",

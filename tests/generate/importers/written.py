@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 from liescope.games.core import Ask, AskKind, Event, EventKind, Reply
-from liescope.games.mafia import MINI_MAFIA, MiniMafia
+from liescope.games.mafia.rules import MINI_MAFIA, MiniMafia
 from liescope.games.record import GameRecord, Source, record
 from liescope.games.session import drive, start
 

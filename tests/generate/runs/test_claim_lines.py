@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from liescope.games.core import Ask, Event, Reply
-from liescope.games.mafia import MINI_MAFIA, MiniMafia
+from liescope.games.mafia.rules import MINI_MAFIA, MiniMafia
 from liescope.games.record import GameRecord, Source, record
 from liescope.games.session import drive, start
 from liescope.generate.runs.game_text import claim_lines, marked

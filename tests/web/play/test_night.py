@@ -13,7 +13,7 @@ import pytest
 
 from liescope.games.core import Phase, Reply
 from liescope.games.game_registry import find_game
-from liescope.games.mafia import MiniMafia
+from liescope.games.mafia.rules import MiniMafia
 from liescope.games.session import Session
 from liescope.generate.players.run_limits import Limits
 from liescope.generate.runs.run_folder import plan_settings

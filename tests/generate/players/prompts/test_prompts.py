@@ -17,7 +17,7 @@ from liescope.common.errors import PlayerFailed, UsageError
 from liescope.games import AskKind, MiniMafia, Reply, drive, start
 from liescope.games.core import EventKind
 from liescope.games.game_registry import PROMPTS
-from liescope.games.mafia import MINI_MAFIA
+from liescope.games.mafia.rules import MINI_MAFIA
 from liescope.games.mafia.words import PROMPTS as MAFIA
 from liescope.games.mafia.words import memory
 from liescope.generate.players.prompts import load_prompts

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import pytest
 
 from liescope.games.core import Ask, Event, Game, Replies, Reply
-from liescope.games.mafia import MAFIA, MINI_MAFIA, Mafia, MafiaSpec
+from liescope.games.mafia.rules import MAFIA, MINI_MAFIA, Mafia, MafiaSpec
 from liescope.games.record import GameRecord, record
 from liescope.games.session import drive, start
-from liescope.games.werewolf import TRIADIC, Werewolf, WerewolfSpec
+from liescope.games.werewolf.rules import TRIADIC, Werewolf, WerewolfSpec
 from liescope.generate.players.player_protocol import Attempt, PlayerContext
 from liescope.generate.players.scripted import ScriptedPlayer, open_scripted
 

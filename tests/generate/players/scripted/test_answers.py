@@ -11,12 +11,12 @@ import pytest
 
 from liescope.games.core import ASSESSMENTS, CHOICES, Ask, AskKind, Event, EventKind, Phase, Reply
 from liescope.games.game_registry import find_game
-from liescope.games.mafia import MINI_MAFIA, Mafia, MafiaSpec
+from liescope.games.mafia.rules import MINI_MAFIA, Mafia, MafiaSpec
 from liescope.games.script.hearing import read
 from liescope.games.script.persona import parse_spec
 from liescope.games.session import drive, start
 from liescope.games.taxonomy import DeceptionType
-from liescope.games.werewolf import DYADIC, TRIADIC, WerewolfSpec
+from liescope.games.werewolf.rules import DYADIC, TRIADIC, WerewolfSpec
 from liescope.generate.players.scripted import ScriptedPlayer
 
 Play = Callable[..., Any]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from liescope.games.core import AskKind, Assessment, EventKind
-from liescope.games.mafia import MINI_MAFIA
+from liescope.games.mafia.rules import MINI_MAFIA
 from liescope.games.taxonomy import DeceptionType
 
 Play = Callable[..., Any]

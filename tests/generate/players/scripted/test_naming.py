@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from liescope.games.core import EventKind
-from liescope.games.mafia import MINI_MAFIA, MafiaSpec
+from liescope.games.mafia.rules import MINI_MAFIA, MafiaSpec
 from liescope.games.rated_game import RatedGame, RatingSpec
 from liescope.games.session import drive, start
-from liescope.games.werewolf import TRIADIC
+from liescope.games.werewolf.rules import TRIADIC
 from liescope.labeling.lesson_tags import CATEGORIES
 
 JUDGED = {EventKind.SELF_REPORT, EventKind.RATING, EventKind.ROLES_NAMED}

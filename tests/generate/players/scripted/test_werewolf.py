@@ -13,7 +13,7 @@ import pytest
 from liescope.games.core import AskKind, EventKind, Lesson, LessonKind
 from liescope.games.script.hearing import read
 from liescope.games.taxonomy import DeceptionType
-from liescope.games.werewolf import TRIADIC
+from liescope.games.werewolf.rules import TRIADIC
 
 Play = Callable[..., Any]
 Wins = Callable[..., Counter[str]]
