@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -295,17 +294,6 @@ def check_trainable(
             raise UsageError(
                 f"{where}: {have} {label} {called.statements}, and {called.say(advice) if folds else '2 are needed'}"
             )
-
-
-def summary(data: Labelled) -> dict[str, Any]:
-    """Counts for a report: statements, games, prevalence, dropped, unread."""
-    return {
-        "statements": len(data.y),
-        "games": data.games,
-        "prevalence": float(data.y.mean()) if len(data.y) else None,
-        "without_label": data.dropped,
-        "without_reasoning": data.unread,
-    }
 
 
 Roles = Mapping[str, bool]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter
 
@@ -12,8 +12,7 @@ from liescope.common.errors import BadData
 from liescope.common.reading import Strict, read_json
 from liescope.common.sentence_encoder import PART
 from liescope.detectors.calibrate import Confidence
-from liescope.detectors.detector import Detector, StepsChosen
-from liescope.detectors.detector_registry import versions_of
+from liescope.detectors.detector import StepsChosen
 from liescope.detectors.examples import TARGETS
 from liescope.detectors.logistic import TRAIN_AGAIN
 from liescope.detectors.study.figures import Figure
@@ -101,19 +100,6 @@ class ModelFile(Strict):
     versions: dict[str, str]
     figures: tuple[Figure, ...] = ()
     files: dict[_Path, _Sha256] = Field(default_factory=dict)
-
-    @classmethod
-    def of(cls, detector: Detector, target: str, corpus: CorpusName, training: TrainingFacts) -> Self:
-        """The facts about a trained detector, before its thresholds are chosen."""
-        return cls(
-            kind=detector.kind,
-            target=target,
-            text=detector.text,
-            options=detector.options.model_dump(),
-            corpus=corpus,
-            training=training,
-            versions=versions_of(detector.kind),
-        )
 
 
 def read_model_file(folder: Path) -> ModelFile:

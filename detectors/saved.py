@@ -30,7 +30,6 @@ from liescope.detectors.learned_from import LearnedStatements
 from liescope.detectors.logistic import TRAIN_AGAIN
 from liescope.detectors.model_file import MODEL_FILE, ModelFile, model_folder, read_model_file
 from liescope.detectors.statement_inputs import NO_REASONING, Statement, StatementReader, each_statement
-from liescope.detectors.study.figures import Figure
 from liescope.detectors.study.metrics import LEVELS, flagged
 from liescope.detectors.study.scores import SCORES
 from liescope.detectors.view.transcript import GameMoment, GamePrediction, Transcript
@@ -255,11 +254,10 @@ def write_model(
     detector: Detector,
     scores: pl.DataFrame,
     games: frozenset[str],
-    rows: Sequence[Figure],
     learned: LearnedStatements,
     calibration: CalibrationGames | None,
 ) -> ModelFile:
-    """Write a model into an empty folder; returns its model.json with its figures and files. name: for the card."""
+    """Write a model into an empty folder; returns its model.json with its files. name: for the card."""
     from liescope.detectors.model_card import model_card
 
     detector.save(folder)
@@ -268,12 +266,8 @@ def write_model(
         calibration.save(folder / CALIBRATION_FILE)
     scores.write_parquet(folder / SCORES_FILE)
     (folder / GAMES_FILE).write_text("".join(f"{game}\n" for game in sorted(games)), encoding="utf-8")
-    listed = file.model_copy(
-        update={
-            "files": {path.relative_to(folder).as_posix(): fingerprint(path) for path in _files(folder)},
-            "figures": tuple(row for row in rows if row.lo is not None and row.against is None),
-        }
-    )
+    files = {path.relative_to(folder).as_posix(): fingerprint(path) for path in _files(folder)}
+    listed = file.model_copy(update={"files": files})
     (folder / CARD_FILE).write_text(model_card(name, listed), encoding="utf-8")
     (folder / MODEL_FILE).write_text(listed.model_dump_json(indent=2) + "\n", encoding="utf-8")
     return listed

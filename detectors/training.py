@@ -22,9 +22,9 @@ from liescope.common.statistics import Floats
 from liescope.common.text import OF_GAMES, Units, number_of, plain
 from liescope.detectors.calibrate import Confidence, LabelSets, Players, cross_fitted, fit_players
 from liescope.detectors.detector import ROLE, Detector, Progress, requests_of, shown, silent
-from liescope.detectors.detector_registry import detector_class, make
+from liescope.detectors.detector_registry import detector_class, make, versions_of
 from liescope.detectors.detector_settings import METHODS, TEMPERATURE, TrainSettings
-from liescope.detectors.examples import Example, Labelled, check_trainable, summary, target_column, usual_target
+from liescope.detectors.examples import Example, Labelled, check_trainable, target_column, usual_target
 from liescope.detectors.exchangeable import CalibrationGames
 from liescope.detectors.folds import Rows, fold_of, out_of_fold
 from liescope.detectors.judge.prompt import ATTEMPTS
@@ -241,7 +241,11 @@ def _train_on(
         calibration = _calibration_games(detector, confidence, material, score, recipe.seed, progress)
     scores = pl.concat(tables)
     training = TrainingFacts(
-        **summary(data),
+        statements=len(data.y),
+        games=data.games,
+        prevalence=float(data.y.mean()),
+        without_label=data.dropped,
+        without_reasoning=data.unread,
         lost=material.lost,
         folds=recipe.folds,
         seed=recipe.seed,
@@ -251,11 +255,21 @@ def _train_on(
         seconds=round(time.perf_counter() - began, 1),
         chosen=detector.chosen,
     )
-    file = ModelFile.of(detector, recipe.target, material.corpus, training)
-    file = file.model_copy(update={"thresholds": _thresholds(scores, statements), "confidence": confidence})
     rows, notes = _own_figures(scores, statements, recipe)
+    file = ModelFile(
+        kind=recipe.kind,
+        target=recipe.target,
+        text=detector.text,
+        options=detector.options.model_dump(),
+        corpus=material.corpus,
+        training=training,
+        thresholds=_thresholds(scores, statements),
+        confidence=confidence,
+        versions=versions_of(recipe.kind),
+        figures=tuple(row for row in rows if row.lo is not None and row.against is None),
+    )
     learned = LearnedStatements.of(data.examples, data.groups)
-    file = write_model(fresh, name, file, detector, scores, material.games, rows, learned, calibration)
+    file = write_model(fresh, name, file, detector, scores, material.games, learned, calibration)
     return TrainResult(out, file, rows, scores, (*_unread(data, recipe.text), *detector.notes, *notes))
 
 

@@ -7,7 +7,6 @@ together (`liescope.detectors.view.joint_posterior`); where it is a single state
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -56,79 +55,19 @@ class AnsweredQuestions:
     false: Bools
 
 
-class GameOptions(DetectorOptions):
-    """The options for reading a game that all such kinds share."""
-
-    votes: bool = Field(default=True, description="read votes once they are public")
-    moments: int = Field(default=1, ge=0, description="moments of each game to learn at, beside its end")
-    window: int = Field(default=10, ge=0, description="earlier statements read for a target of single statements")
-
-
-class WholeGameDetector(Detector):
-    """Subclasses turn candidates into scores; this class turns scores into probabilities."""
-
-    reads_games = True
-    options: GameOptions
-
-    def __init__(self, text: TextConfig, options: DetectorOptions) -> None:
-        super().__init__(text, options)
-        if not text.mask_names:
-            raise UsageError(f"{self.kind} tells players apart by what they are to each other; leave names masked")
-
-    @abstractmethod
-    def learn(self, lesson: AnsweredQuestions, /) -> None:
-        """Learn to score candidates. Raises UsageError."""
-
-    @abstractmethod
-    def scores(self, candidates: Sequence[Candidate], progress: Progress, /) -> Floats:
-        """(n,): log-odds of each candidate, up to a constant of its game."""
-
-    def fit(self, examples: Sequence[Example], y: Bools, _groups: Groups, _progress: Progress = silent) -> Self:
-        self.learn(lesson(examples, y, self.options.moments))
-        return self
-
-    def predict_proba(self, examples: Sequence[Example], progress: Progress = silent) -> Floats:
-        if not examples:
-            return np.empty((0, 2))
-        asked = Questioned.by(examples)
-        score = asked.answers(self.scores(asked.candidates, progress))
-        return two_columns(score)
-
-    def player_posteriors(
-        self, moments: Sequence[GameMoment], progress: Progress = silent
-    ) -> list[Mapping[str, float]]:
-        candidates, seated = _seated([WhoDeceives(moment) for moment in moments])
-        found = iter(seated.posterior(self.scores(candidates, progress)).tolist())
-        return [{name: next(found) for name in moment.transcript.names} for moment in moments]
-
-
-@dataclass(frozen=True, slots=True)
-class Questioned:
-    """The questions of examples: the candidates of all questions, each question once, and (examples,) the index of each
-    example's candidate.
+def asked_of(examples: Sequence[Example]) -> tuple[list[Candidate], SeatedCandidates, NDArray[np.int64]]:
+    """What examples ask: the candidates of all questions, each question once; how they sit together; and (examples,)
+    the index of each example's candidate.
     """
-
-    candidates: Sequence[Candidate]
-    seated: SeatedCandidates
-    place: NDArray[np.int64]
-
-    @classmethod
-    def by(cls, examples: Sequence[Example]) -> Self:
-        questions: dict[tuple[int, int | None, int | None], WhoDeceives] = {}
-        asked = [question(example) for example in examples]
-        keys = [(id(one.moment.transcript), one.moment.upto, one.focus) for one in asked]
-        for key, one in zip(keys, asked, strict=True):
-            questions.setdefault(key, one)
-        candidates, seated = _seated(list(questions.values()))
-        seat: dict[tuple[tuple[int, int | None, int | None], str], int] = {}
-        for key, row in zip(questions, seated.place, strict=True):
-            seat.update({(key, candidates[at].player): int(at) for at in row if at >= 0})
-        place = [seat[key, example.speaker] for key, example in zip(keys, examples, strict=True)]
-        return cls(candidates, seated, np.array(place, dtype=np.int64))
-
-    def answers(self, scores: Floats) -> Floats:
-        """(examples,): the probability that each statement is deceptive. scores: of the candidates."""
-        return self.seated.posterior(scores)[self.place]
+    asked = [question(example) for example in examples]
+    keys = [(id(one.moment.transcript), one.moment.upto, one.focus) for one in asked]
+    questions = dict(zip(keys, asked, strict=True))
+    candidates, seated = _seated(list(questions.values()))
+    seat: dict[tuple[tuple[int, int | None, int | None], str], int] = {}
+    for key, row in zip(questions, seated.place, strict=True):
+        seat.update({(key, candidates[at].player): int(at) for at in row if at >= 0})
+    place = [seat[key, example.speaker] for key, example in zip(keys, examples, strict=True)]
+    return candidates, seated, np.array(place, dtype=np.int64)
 
 
 def _seated(questions: Sequence[WhoDeceives]) -> tuple[list[Candidate], SeatedCandidates]:
@@ -220,9 +159,12 @@ def _prevalent(scores: Floats, seated: SeatedCandidates) -> float:
 _FEATURES, _WEIGHTS = "features.json", "weights.npy"
 
 
-class LinearOptions(GameOptions):
+class LinearOptions(DetectorOptions):
     """What is read of a game, what is counted in the fields of a view, and how strongly weights are penalised."""
 
+    votes: bool = Field(default=True, description="read votes once they are public")
+    moments: int = Field(default=1, ge=0, description="moments of each game to learn at, beside its end")
+    window: int = Field(default=10, ge=0, description="earlier statements read for a target of single statements")
     fields: str = Field(
         default="own,before,about,rest,claims",
         description="what is read: the candidate's words, those before the statement in question, others' words about "
@@ -242,12 +184,13 @@ class LinearOptions(GameOptions):
         return value
 
 
-class LinearDetector(WholeGameDetector):
+class LinearDetector(Detector):
     """Fields of TF-IDF with claims, and a linear model of who of the players deceives."""
 
     kind = "linear"
     options_type = LinearOptions
     packages = ("scipy",)
+    reads_games = True
     publication = Publication(
         needs="It reads a whole game: who said what in which order, the claims found in it, and the votes. A statement "
         "without its game is read as a game of one statement."
@@ -259,13 +202,37 @@ class LinearDetector(WholeGameDetector):
     _weights: Floats
     _offset: float
 
+    def __init__(self, text: TextConfig, options: DetectorOptions) -> None:
+        super().__init__(text, options)
+        if not text.mask_names:
+            raise UsageError(f"{self.kind} tells players apart by what they are to each other; leave names masked")
+
+    def fit(self, examples: Sequence[Example], y: Bools, _groups: Groups, _progress: Progress = silent) -> Self:
+        self.learn(lesson(examples, y, self.options.moments))
+        return self
+
     def learn(self, lesson: AnsweredQuestions) -> None:
+        """Learn to score candidates. Raises UsageError."""
         self._parts, features = self._choose(lesson)
         self._weights, self._offset = solve(features, lesson, self._penalties())
         self._count_own()
 
     def scores(self, candidates: Sequence[Candidate], _progress: Progress) -> Floats:
+        """(n,): log-odds of each candidate, up to a constant of its game."""
         return self.features(candidates) @ self._weights + self._offset
+
+    def predict_proba(self, examples: Sequence[Example], progress: Progress = silent) -> Floats:
+        if not examples:
+            return np.empty((0, 2))
+        candidates, seated, place = asked_of(examples)
+        return two_columns(seated.posterior(self.scores(candidates, progress))[place])
+
+    def player_posteriors(
+        self, moments: Sequence[GameMoment], progress: Progress = silent
+    ) -> list[Mapping[str, float]]:
+        candidates, seated = _seated([WhoDeceives(moment) for moment in moments])
+        found = iter(seated.posterior(self.scores(candidates, progress)).tolist())
+        return [{name: next(found) for name in moment.transcript.names} for moment in moments]
 
     def explain(self, examples: Sequence[Example], most: int = 5) -> list[list[Reason]]:
         return [self.reasons_at(question(example), example.speaker, most) for example in examples]

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from liescope.detectors import Example
-from liescope.detectors.detector import DetectorOptions, Progress, silent
-from liescope.detectors.kinds.linear import AnsweredQuestions, GameOptions, WholeGameDetector
-from liescope.detectors.text_form import TextConfig
+from liescope.detectors.detector import Progress, silent
+from liescope.detectors.kinds.linear import AnsweredQuestions, LinearDetector
 from liescope.detectors.view.candidate import Candidate
 from tests.detectors.counting import CountingDetector
 
@@ -42,11 +40,10 @@ class RecordingDetector(CountingDetector):
         return [ids for what, ids in cls.seen if what == "fit"]
 
 
-class RecordingTables(WholeGameDetector):
+class RecordingTables(LinearDetector):
     """A detector of whole games that suspects whoever spoke least; it records the games that it was shown."""
 
     kind = "recording-tables"
-    options_type = GameOptions
     seen: ClassVar[list[tuple[str, frozenset[str]]]] = []
 
     def learn(self, lesson: AnsweredQuestions) -> None:
@@ -56,13 +53,6 @@ class RecordingTables(WholeGameDetector):
         self.seen.append(("score", _games(candidates)))
         said = [[turn.player for _, turn in one.moment.transcript.said(one.moment.upto)] for one in candidates]
         return np.array([-float(who.count(one.player)) for one, who in zip(candidates, said, strict=True)])
-
-    def save(self, folder: Path) -> None:
-        raise NotImplementedError
-
-    @classmethod
-    def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:
-        raise NotImplementedError
 
 
 def _games(candidates: Sequence[Candidate]) -> frozenset[str]:
