@@ -29,12 +29,6 @@ class _Seeded(OptionsModel):
     seed: Annotated[int, _N] = Field(default=0, ge=0, le=MAX_SEED, description="Random seed.")
 
 
-class _OfCorpus(_Seeded):
-    keep_lost: Switch = Field(
-        default=False, description="Use statements whose text was lost before it was published, too."
-    )
-
-
 class _Text(OptionsModel):
     heading: ClassVar[str] = "The text that a detector sees"
 
@@ -44,7 +38,7 @@ class _Text(OptionsModel):
     view: str = Field(default=WORDS, description=f"{_VIEWS}: what was said, or what the speaker thought before it.")
 
 
-class TrainSettings(_Text, _OfCorpus):
+class TrainSettings(_Text, _Seeded):
     """What `train` takes, beside the options of the kind."""
 
     target: Annotated[str | None, _TARGET] = Field(default=None, description=f"What to predict: {', '.join(TARGETS)}.")
@@ -108,7 +102,7 @@ class _Judges(OptionsModel):
         return Limits.of({**shared, "cache": self.judge_cache})
 
 
-class EvaluateSettings(_Judges, _OfCorpus):
+class EvaluateSettings(_Judges, _Seeded):
     """What `evaluate` takes."""
 
     heading: ClassVar[str] = ""

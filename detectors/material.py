@@ -73,19 +73,19 @@ def carry_a_canary(marked: pl.DataFrame) -> str:
     return f"{number_of(marked.height, unit_of(marked['game'].unique()))} {carry} a canary" if marked.height else ""
 
 
-def read_material(corpus: Corpus, name: str, target: str, text: TextConfig, keep_lost: bool = False) -> Material:
+def read_material(corpus: Corpus, name: str, target: str, text: TextConfig) -> Material:
     """The material of a corpus. name: the corpus's; text: how statements are read; those with nothing to read are left
     out. Raises BadData for a damaged corpus.
     """
-    statements = read_statements(corpus, SPLITS, keep_lost)
+    statements = read_statements(corpus, SPLITS)
     games = read_transcripts(corpus, SPLITS)
     train, validation = (
         labelled(statements.filter(pl.col("split") == split), target, text.context, games, text.view)
         for split in SPLITS
     )
     facts = CorpusName(id=corpus_id(corpus), name=name, words=_words_of(corpus))
-    lost = 0 if keep_lost else count_lost(corpus, SPLITS)
-    return Material(facts, statements, train, validation, read_deceivers(corpus, SPLITS), lost)
+    truth = read_deceivers(corpus, SPLITS)
+    return Material(facts, statements, train, validation, truth, count_lost(corpus, SPLITS))
 
 
 def _words_of(corpus: Corpus) -> list[WordsOf]:

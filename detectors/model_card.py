@@ -1,4 +1,4 @@
-"""The card of a model, with figures from reports of `evaluate` and `transfer`; and publishing a detector to the Hub as
+"""The card of a model, with figures from reports of `evaluate`; and publishing a detector to the Hub as
 a model that plain libraries can open.
 """
 
@@ -22,8 +22,8 @@ from liescope.detectors.detector_registry import detector_class, load_parts
 from liescope.detectors.examples import Example
 from liescope.detectors.logistic import TRAIN_AGAIN
 from liescope.detectors.model_file import MODEL_FILE, ModelFile, path_on_hub, read_model_file
-from liescope.detectors.study.figures import AFTER, MEAN, WORST, Figure
-from liescope.detectors.study.metrics import LEVELS, METRIC, POOLED, WITHIN, words_of
+from liescope.detectors.study.figures import Figure
+from liescope.detectors.study.metrics import LEVELS, POOLED, WITHIN, words_of
 from liescope.detectors.study.scores import CONTROL
 from liescope.detectors.text_form import textualize
 from liescope.generate.corpus.hub import check_repo, writer
@@ -45,30 +45,19 @@ THIS = "this model"
 
 
 class Reported(BaseModel):
-    """The contents of report.json of an evaluation (corpus, and by name the model.json of its models) or of a transfer
-    (targets by corpus).
-    """
+    """The contents of report.json of an evaluation: its corpus, and by name the model.json of its models."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
 
     corpus: str = ""
     models: dict[str, dict[str, Any]] = {}
-    targets: dict[str, Any] = {}
     figures: list[Figure]
 
     def of(self, model: ModelFile) -> Reported:
-        """What it says about one model: from an evaluation, its figures and those of controls for its target; from a
-        transfer, where its kind was trained anew for every unit, the worst and the mean. Raises UsageError if it says
+        """What it says about one model: its figures and those of controls for its target. Raises UsageError if it says
         nothing about the model.
         """
         rows = [row for row in self.figures if row.against is None and row.value is not None]
-        if self.targets:
-            rows = [row for row in rows if row.scorer == model.kind and row.metric in METRIC]
-            last = [(row, row.where.removesuffix(f":{AFTER}").rpartition(":")[2]) for row in rows]
-            parts = [(row, part.partition(" of ")[0]) for row, part in last]
-            if not any(part == WORST for _, part in parts):
-                raise UsageError(f"it has no figure of a detector of the kind {model.kind}")
-            return self.model_copy(update={"figures": [row for row, part in parts if part in (WORST, MEAN)]})
         trained = model.training.model_dump(mode="json"), model.corpus.id
         facts = {name: (one.get("training"), (one.get("corpus") or {}).get("id")) for name, one in self.models.items()}
         if not (mine := [name for name, other in facts.items() if other == trained]):
@@ -88,13 +77,13 @@ def _shown(scorer: str) -> tuple[str, ...]:
 
 
 def read_reports(folders: Iterable[Path], model: ModelFile) -> list[Reported]:
-    """The reports of evaluations and transfers, reduced to what they say about this model.
+    """The reports of evaluations, reduced to what they say about this model.
 
     Raises BadData for a folder that is no report, UsageError for a report about other models.
     """
     found = []
     for folder in folders:
-        advice = "name a report of this version, by liescope evaluate or transfer"
+        advice = "name a report of this version, by liescope evaluate"
         if not (folder / "report.json").is_file():
             raise BadData(f"{folder} is not a report: it has no report.json; {advice}")
         try:
@@ -137,10 +126,7 @@ def model_card(name: str, file: ModelFile, *, repo: str | None = None, reports: 
             "words": [one.model_dump() for one in file.corpus.words],
             "config": config | ({"encoder": "bundled all-MiniLM-L6-v2"} if config.get("encoder") == "" else {}),
             "figures": [_row(row) for row in file.figures],
-            "reports": [
-                {"corpus": one.corpus, "corpora": list(one.targets), "rows": [_row(row) for row in one.figures]}
-                for one in reports
-            ],
+            "reports": [{"corpus": one.corpus, "rows": [_row(row) for row in one.figures]} for one in reports],
             "thresholds": {f"{level[0]}%": at for level in LEVELS if (at := file.thresholds.get(level)) is not None},
             "calibration": file.confidence.words(),
             "calibrated_on": sets.games if (sets := file.confidence.labels) else None,

@@ -71,7 +71,6 @@ class Recipe:
     options: Mapping[str, Any]
     folds: int = 5
     seed: int = 0
-    keep_lost: bool = False
     calibrate: str = TEMPERATURE
 
     @classmethod
@@ -82,7 +81,7 @@ class Recipe:
             raise UsageError("--folds must be 2 or more, or 0 for no cross-validation")
         if own.calibrate not in METHODS:
             raise UnknownName("method of calibration", own.calibrate, METHODS)
-        return cls(kind, target, TextConfig.of(dict(own)), options, folds, own.seed, own.keep_lost, own.calibrate)
+        return cls(kind, target, TextConfig.of(dict(own)), options, folds, own.seed, own.calibrate)
 
     def untrained(self) -> Detector:
         """The untrained detector. Raises UnknownName, UsageError, MissingExtra."""
@@ -186,7 +185,7 @@ def train(
             target = own.target or usual_target(found)
             recipe = Recipe.of(kind or usual_kind(target), target, own, options)
             with _folder_for(Path(out)) as fresh:
-                material = read_material(found, source_name(corpus), target, recipe.text, recipe.keep_lost)
+                material = read_material(found, source_name(corpus), target, recipe.text)
                 return _train_on(material, recipe, Path(out), fresh, show, began)
     except OSError as error:
         why = error.strerror or error

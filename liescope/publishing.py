@@ -19,7 +19,7 @@ class PublishSettings(OptionsModel):
     """What `publish` takes."""
 
     reports: Annotated[tuple[Path, ...], BeforeValidator(several), Option(flag="--report")] = Field(
-        default=(), description="A report of `evaluate` or `transfer` for a model's card; may be repeated."
+        default=(), description="A report of `evaluate` for a model's card; may be repeated."
     )
     public: Switch = Field(default=False, description="Make it public; by default it is private.")
     gated: Switch = Field(default=False, description="Require access requests for it.")

@@ -108,9 +108,9 @@ def _evaluate(
     live: bool,
 ) -> EvaluationResult:
     check(corpus)
-    target, statements = one_target(models), with_script(read_statements(corpus, keep_lost=own.keep_lost))
+    target, statements = one_target(models), with_script(read_statements(corpus))
     plan, notes = planned(models, target, corpus, name, statements, own)
-    if lost := 0 if own.keep_lost else count_lost(corpus, plan.splits):
+    if lost := count_lost(corpus, plan.splits):
         notes.append(f"{lost:,} statements of {plan.split} are left out: their text was lost before publication")
     kept = plan.concerned(statements)
     used = statements.filter(pl.col("split").is_in({"train", *kept["split"].unique()}))
