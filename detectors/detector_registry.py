@@ -27,7 +27,6 @@ DETECTORS: Registry[type[Detector]] = Registry(
         "linear": "liescope.detectors.kinds.linear:LinearDetector",
         "encoder": "liescope.detectors.kinds.encoder:EncoderDetector",
         "judge": "liescope.detectors.kinds.judge:JudgeDetector",
-        "observers": "liescope.detectors.kinds.observers:ObserversDetector",
         "probe": "liescope.detectors.kinds.probe:ProbeDetector",
     },
 )

@@ -294,19 +294,3 @@ def check_trainable(
             raise UsageError(
                 f"{where}: {have} {label} {called.statements}, and {called.say(advice) if folds else '2 are needed'}"
             )
-
-
-Roles = Mapping[str, bool]
-"""By player, whether the player deceives; without those of whom nothing tells."""
-
-
-def roles_by_game(examples: Sequence[Example], y: NDArray[np.bool_]) -> dict[str, Roles]:
-    """Roles by game, from role labels. A player who never spoke is honest if the speakers include all deceivers."""
-    found: dict[str, dict[str, bool]] = {}
-    for example, lies in zip(examples, y.tolist(), strict=True):
-        found.setdefault(example.game_id, {})[example.speaker] = lies
-    games = {example.game_id: example.seen.transcript for example in examples if example.seen}
-    for key, game in games.items():
-        if sum(found[key].values()) == game.deceivers:
-            found[key] = dict.fromkeys(game.names, False) | found[key]
-    return dict(found)

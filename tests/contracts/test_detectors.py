@@ -31,7 +31,6 @@ pytestmark = pytest.mark.slow
 OWN = "counting"
 KINDS = [*DETECTORS, OWN]
 ROOT = Path(__file__).parents[2]
-READS_NO_WORDS = {"observers": "votes come after the words; tests/detectors/test_observers.py plants something in them"}
 HEAVY = {"torch", "transformers", "sentence_transformers", "sklearn", "skops", "matplotlib"}
 
 
@@ -125,8 +124,6 @@ def test_a_detector_finds_what_was_planted_in_games_it_has_not_seen(
     proba = fitted[kind].predict_proba(held_out.examples)
     assert proba.shape == (len(held_out.y), 2)
     assert np.allclose(proba.sum(axis=1), 1)
-    if kind in READS_NO_WORDS:
-        pytest.skip(READS_NO_WORDS[kind])
     assert roc_auc_score(held_out.y, proba[:, 1]) > 0.7
 
 

@@ -236,7 +236,7 @@ def test_a_reader_that_leaves_ends_a_command_as_it_ends_any_tool_and_loses_no_ga
         ("train ", [*DETECTORS]),
         ("train linear --targ", ["--target"]),
         ("train linear --target ", ["role", "claim", "promise", "gold", "self", "peer"]),
-        ("transfer corpus --detector obs", ["observers"]),
+        ("transfer corpus --detector emb", ["embedding"]),
         ("play ", [*GAMES]),
         ("play mini-mafia --player ", ["scripted:novice", "scripted:steady", "scripted:bold"]),
         ("import ", [*IMPORTERS]),
