@@ -36,8 +36,8 @@ class SuiteData(Strict):
     format: of `liescope import`, or `corpus`. hub: its id on the Hub, USER/NAME or USER/NAME:CONFIG; file: paths below
     the folder of data; one of the two. sha256: of its first file. options, files: of the importer, such as the columns
     of label, text and group; files are paths below the same folder. target: the label, the usual one if empty. split:
-    what `bench` scores, if not everything that no model has seen. family, learn, games: `transfer` trains detectors on
-    the data sets of one family alone, only tests them where learn is false, and draws so many of the games, 0 for all.
+    what `bench` scores, if not everything that no model has seen. learn, games: `transfer` only tests detectors where
+    learn is false, and draws so many of the games, 0 for all.
     """
 
     name: _Name
@@ -52,7 +52,6 @@ class SuiteData(Strict):
     files: dict[str, str] = Field(default_factory=dict)
     target: str = ""
     split: str = ""
-    family: str = ""
     learn: bool = True
     games: Annotated[int, Field(ge=0)] = 0
 

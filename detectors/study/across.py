@@ -29,26 +29,25 @@ PLAYER_WITHIN, PLAYER_AUROC = "player_auroc_within", "player_auroc"
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where something was measured. by: the kind of unit; test: the unit, "" for the mean of several; train: the unit
-    learned from, "" for all the rest; family: of the corpora; end: WORST or MEAN, "" for neither; after: whether the
-    whole game was known; cells: how many places WORST and MEAN are of.
+    learned from, "" for all the rest; end: WORST or MEAN, "" for neither; after: whether the whole game was known;
+    cells: how many places WORST and MEAN are of.
     """
 
     by: str
     protocol: str
     test: str
     train: str = ""
-    family: str = ""
     end: str = ""
     after: bool = False
     cells: int = 1
 
     @property
     def where(self) -> str:
-        """As figures call it: "left out:model=A", "pair:model=A > B:worst of 6", "left out:task of games:mean of 5"."""
-        unit = f"{self.by}={f'{self.train} > ' * bool(self.train)}{self.test}"
-        several = f"{self.by} of {self.family}" if self.family else self.by
-        end = self.end and f"{self.end} of {self.cells}"
-        return ":".join(filter(None, (self.protocol, unit if self.test else several, end, AFTER * self.after)))
+        """As figures call it: "left out:model=A", "pair:model=A > B:worst of 6", "left out:task:mean of 5"."""
+        unit = f"{self.by}={f'{self.train} > ' * bool(self.train)}{self.test}" if self.test else self.by
+        return ":".join(
+            filter(None, (self.protocol, unit, self.end and f"{self.end} of {self.cells}", AFTER * self.after))
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,8 +63,8 @@ class _Cell:
 def figures(
     table: UnitTable, scores: Sequence[TrialScores], seed: int, progress: Progress = silent
 ) -> tuple[list[Figure], dict[str, Place]]:
-    """Every figure, and the place of each by its `where`: for each unit; for the worst and the mean off the diagonal in
-    each family of corpora; and by how much the mean of detectors exceeds that of controls.
+    """Every figure, and the place of each by its `where`: for each unit; for the worst and the mean off the diagonal;
+    and by how much the mean of detectors exceeds that of controls.
     """
     measure = _Measure.of(table, seed)
     found: list[_Cell] = []
@@ -155,8 +154,8 @@ class _Measure:
         score = pl.Series(scores.score, nan_to_null=True)
         said = frame.with_columns(score=score[: frame.height]).filter(mine)
         seats = players.with_columns(score=score[frame.height :], y="deceives").filter(mine, ~pl.col("killed"))
-        target, family = (" and ".join(said[name].unique().sort()) for name in ("target", "family"))
-        place = Place(trial.by, trial.protocol, test, trial.unit if trial.protocol == PAIR else "", family)
+        target = " and ".join(said["target"].unique().sort())
+        place = Place(trial.by, trial.protocol, test, trial.unit if trial.protocol == PAIR else "")
         labelled = said.drop_nulls("y")
         known, told = labelled.drop_nulls("score"), seats.drop_nulls(["score", "y"])
         why = why_one_class(labelled["y"].to_numpy(), test)

@@ -14,7 +14,7 @@ from liescope.detectors.detector import shown
 from liescope.detectors.detector_settings import TransferSettings
 from liescope.detectors.study.across import figures
 from liescope.detectors.study.transfer_result import TransferResult, report, scores_of
-from liescope.detectors.study.trials import LEFT_OUT, PROTOCOLS, beside, learned_in, plan, recipes_of
+from liescope.detectors.study.trials import LEFT_OUT, PROTOCOLS, all_scores, plan, recipes_of
 from liescope.detectors.study.units import TASK, UNITS, at_hand, read_table
 from liescope.detectors.suite import read_suite
 from liescope.detectors.text_form import TextConfig
@@ -88,7 +88,7 @@ def transfer(
                 only_one = f"there is only one {kind}, {found[0]}" if found else "there are no statements"
                 raise UsageError(f"--by {kind}: {only_one}; give more corpora, or another unit")
         trials = [trial for kind in kinds for trial in plan(table, kind, seed) if trial.protocol in only]
-        scores = [*learned_in(table, trials, recipes, show), *beside(table, trials, seed, show)]
+        scores = list(all_scores(table, trials, recipes, seed, show))
         rows, places = figures(table, scores, seed, show)
     result = TransferResult(
         rows=tuple(rows),

@@ -8,8 +8,9 @@ and a left-out unit is absent from training: no statement of it, and nothing sai
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from liescope.detectors.detector import ROLE, Detector, Progress, posteriors_of_
 from liescope.detectors.detector_registry import detector_class, versions_of
 from liescope.detectors.folds import Rows
 from liescope.detectors.study.controls import BEST_WORD, CONTROLS, K_OF_N, LENGTH, ROLE_ORACLE
-from liescope.detectors.study.schemes import Fold, by_group
+from liescope.detectors.study.schemes import Fold, Probe, by_group
 from liescope.detectors.study.scores import CONTROL
 from liescope.detectors.study.units import CAME_ALONG, UnitTable
 from liescope.detectors.text_form import TextConfig
@@ -29,7 +30,6 @@ from liescope.detectors.view.transcript import GameMoment
 
 PAIR, LEFT_OUT = "pair", "left out"
 PROTOCOLS = (PAIR, LEFT_OUT)
-_ONLY_TESTED = "the suite says that detectors are only tested on it"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,40 +62,34 @@ def why_one_class(y: Bools, what: str, things: str = "statements") -> str:
 
 def plan(table: UnitTable, by: str, seed: int) -> Iterator[Trial]:
     """Every trial that one kind of unit needs."""
-    units, families = table.units(by), table.frame["family"].to_numpy()
+    units = table.units(by)
     for unit in np.unique(units).tolist():
         own = units == unit
-        yield _from_one(table, by, unit, own, seed)
+        inside = np.isin(table.games, table.games[own & table.learnable])
+        yield _trial(table, by, PAIR, unit, own, ~inside, _at_home(table, own, inside, seed))
         its_games = np.isin(table.games, table.games[own])
-        rest = ~its_games & np.isin(families, families[own])
-        why = f"{unit} speaks everywhere, so that nothing is left to learn from" if its_games.all() else ""
-        yield _trial(table, by, LEFT_OUT, unit, rest, its_games, why)
+        yield _trial(table, by, LEFT_OUT, unit, ~its_games, its_games)
 
 
-def _from_one(table: UnitTable, by: str, unit: str, own: Bools, seed: int) -> Trial:
+def _at_home(table: UnitTable, own: Bools, inside: Bools, seed: int) -> list[Fold]:
+    """A statement of a game that was learned from is scored by a fold that did not learn from that game."""
     known = own & table.learnable
-    inside = np.isin(table.games, table.games[known])
-    across = _trial(table, by, PAIR, unit, own, ~inside)
-    if across.why:
-        return across
-    # A statement of a game that was learned from is scored by a fold that did not learn from that game.
     by_game = by_group(table.frame["statement_id"], table.games, table.y, known, seed, 1).repeats
-    at_home = [Fold(one.learn, one.score[inside[one.score]], one.number) for folds in by_game for one in folds]
-    few = f"{unit}: too few games with deceptive and with honest statements for cross-validation by game"
-    folds = [fold for fold in (*across.folds, *at_home) if len(fold.score)]
-    return replace(across, folds=folds, why="" if by_game else few)
+    return [Fold(one.learn, one.score[inside[one.score]], one.number) for folds in by_game for one in folds]
 
 
-def _trial(table: UnitTable, by: str, protocol: str, unit: str, learn: Bools, score: Bools, why: str = "") -> Trial:
-    """A trial that learns once. why: why it does not, if that is known already."""
+def _trial(
+    table: UnitTable, by: str, protocol: str, unit: str, rows: Bools, score: Bools, others: Sequence[Fold] = ()
+) -> Trial:
+    """A trial that learns from some rows. others: further folds of it, if it can learn."""
     what = unit if protocol == PAIR else f"what is left without {unit}"
-    known, learn = learn & table.labelled, learn & table.learnable
+    known, learn = rows & table.labelled, rows & table.learnable
+    why = f"{unit} speaks everywhere, so that nothing is left to learn from" if not rows.any() else ""
     if known.any() and not learn.any():
-        marked = table.frame["canary"].to_numpy()[known].all()
-        lacking = "all of it carries a canary, so that nothing is learned from it" if marked else _ONLY_TESTED
-        why = why or f"{what}: {lacking}"
+        why = f"{what}: nothing is learned from it, for it carries a canary or is only tested on"
     why = why or why_one_class(table.y[learn], what)
-    return Trial(by, protocol, unit, [Fold(np.flatnonzero(learn & (not why)), np.flatnonzero(score))], why)
+    once = Fold(np.flatnonzero(learn & (not why)), np.flatnonzero(score))
+    return Trial(by, protocol, unit, [fold for fold in (once, *(() if why else others)) if len(fold.score)], why)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,33 +118,71 @@ def recipes_of(kinds: Sequence[str], text: TextConfig, seed: int, options: Mappi
     return recipes
 
 
-def learned_in(
-    table: UnitTable, trials: Sequence[Trial], recipes: Sequence[Recipe], progress: Progress
+FLOORS = (LENGTH, "position", BEST_WORD, "others", K_OF_N, ROLE_ORACLE)
+"""The controls that stand beside what is left out; the last where no target is the role itself."""
+Judge = Callable[[Fold], Floats]
+"""What scores the statements of a fold, and then their players: those of `UnitTable.judged`."""
+
+
+def all_scores(
+    table: UnitTable, trials: Sequence[Trial], recipes: Sequence[Recipe], seed: int, progress: Progress
 ) -> Iterator[TrialScores]:
-    """The scores of each detector in each trial."""
+    """The scores of each detector in each trial; and, of each unit that is left out, those of controls, which learn
+    what a detector learns from, and of judges.
+    """
     for recipe in recipes:
-        done, work = 0, sum(len(fold.learn) for trial in trials for fold in trial.folds)
-        for trial in trials:
-            every, why = table.nothing(), dict.fromkeys([trial.why])
-            for fold in (one for one in trial.folds if len(one.learn)):
-                try:
-                    every[table.judged(fold.score)] = _fitted(table, recipe, fold)
-                except UsageError as error:
-                    why[str(error)] = None
-                done += len(fold.learn)
-                progress(f"{recipe.kind}: statements learned from", done, work)
-            yield TrialScores(trial, recipe.kind, every, "; ".join(filter(None, why)))
+        yield from learned_in(table, trials, recipe, progress)
+    out = [trial for trial in trials if trial.protocol == LEFT_OUT]
+    able = [trial for trial in out if not trial.why]
+    for name in FLOORS:
+        if CONTROLS[name].knows(table.frame) and (name != ROLE_ORACLE or ROLE not in table.targets.values()):
+            probe = CONTROLS[name].made(table.frame, seed)
+            yield from _scored(table, able, CONTROL + name, partial(_by_probe, table, probe), progress)
+    for name in sorted(column for column in table.frame.columns if column.startswith(CAME_ALONG)):
+        rated = table.frame[name].to_numpy()
+        there = [trial for trial in out if np.isfinite(rated[trial.folds[0].score]).any()]
+        yield from _scored(table, there, name, partial(_by_probe, table, _known(rated)), progress)
+
+
+def learned_in(table: UnitTable, trials: Sequence[Trial], recipe: Recipe, progress: Progress) -> Iterator[TrialScores]:
+    """The scores of a detector in each trial."""
+    return _scored(table, trials, recipe.kind, partial(_fitted, table, recipe), progress)
+
+
+def _scored(
+    table: UnitTable, trials: Sequence[Trial], scorer: str, judge: Judge, progress: Progress
+) -> Iterator[TrialScores]:
+    for done, trial in enumerate(trials, 1):
+        every, why = np.full(table.frame.height + table.players.height, np.nan), dict.fromkeys([trial.why])
+        for fold in trial.folds:
+            try:
+                every[table.judged(fold.score)] = judge(fold)
+            except UsageError as error:
+                why[str(error)] = None
+        progress(f"{scorer}: units", done, len(trials))
+        yield TrialScores(trial, scorer, every, "; ".join(filter(None, why)))
 
 
 def _fitted(table: UnitTable, recipe: Recipe, fold: Fold) -> Floats:
-    """A fresh detector's scores of the statements, then of their players. Raises UsageError where it cannot
-    learn.
-    """
+    """The scores of a fresh detector. Raises UsageError where it cannot learn."""
+    if not len(fold.learn):
+        return np.full(len(table.judged(fold.score)), np.nan)
     examples, detector = table.examples(recipe.text.context), recipe.untrained()
     shown, others = ([examples[row] for row in rows] for rows in (fold.learn, fold.score))
     detector.fit(shown, table.y[fold.learn], table.games[fold.learn])
     said = detector.predict_proba(others)[:, 1]
     return np.asarray(np.r_[said, players_of(table, fold.score, said, detector)], dtype=np.float64)
+
+
+def _known(rated: Floats) -> Probe:
+    return lambda _learn, score, _y: rated[score]
+
+
+def _by_probe(table: UnitTable, probe: Probe, fold: Fold) -> Floats:
+    """The scores of a probe; players have none where a statement has none."""
+    said = probe(fold.learn, fold.score, table.y)
+    players = np.full(len(table.seats(fold.score)), np.nan)
+    return np.r_[said, players_of(table, fold.score, said) if np.isfinite(said).all() else players]
 
 
 def players_of(table: UnitTable, rows: Rows, scores: Floats, detector: Detector | None = None) -> Floats:
@@ -169,33 +201,3 @@ def players_of(table: UnitTable, rows: Rows, scores: Floats, detector: Detector 
         found = posteriors_of_scores(moments, list(said.values()))
     posterior = dict(zip(said, found, strict=True))
     return np.array([posterior[game][player] for game, player in seats.iter_rows()], dtype=np.float64)
-
-
-FLOORS = (LENGTH, "position", BEST_WORD, "others", K_OF_N, ROLE_ORACLE)
-"""The controls that stand beside what is left out; the last where no target is the role itself."""
-
-
-def beside(table: UnitTable, trials: Sequence[Trial], seed: int, progress: Progress) -> Iterator[TrialScores]:
-    """The scores of controls, which learn what a detector learns from, and of judges, of each unit that is left out."""
-    out = [(trial, trial.folds[0]) for trial in trials if trial.protocol == LEFT_OUT]
-    controls = [name for name in FLOORS if name != ROLE_ORACLE or ROLE not in table.targets.values()]
-    for done, name in enumerate(controls, 1):
-        if CONTROLS[name].knows(table.frame):
-            probe = CONTROLS[name].made(table.frame, seed)
-            for trial, fold in out:
-                if not trial.why:
-                    yield _beside(table, CONTROL + name, trial, fold, probe(fold.learn, fold.score, table.y))
-        progress("controls", done, len(controls))
-    for name in sorted(column for column in table.frame.columns if column.startswith(CAME_ALONG)):
-        rated = table.frame[name].to_numpy()
-        for trial, fold in out:
-            if np.isfinite(rated[fold.score]).any():
-                yield _beside(table, name, trial, fold, rated[fold.score])
-
-
-def _beside(table: UnitTable, scorer: str, trial: Trial, fold: Fold, said: Floats) -> TrialScores:
-    every = table.nothing()
-    every[fold.score] = said
-    if np.isfinite(said).all():
-        every[table.judged(fold.score)] = np.r_[said, players_of(table, fold.score, said)]
-    return TrialScores(trial, scorer, every)

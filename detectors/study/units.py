@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from liescope.common.errors import UsageError
 from liescope.common.model_names import one_name, taken_as_one
-from liescope.common.statistics import Bools, Floats
+from liescope.common.statistics import Bools
 from liescope.common.text import Units
 from liescope.detectors.detector import ROLE, Progress
 from liescope.detectors.examples import (
@@ -43,15 +43,13 @@ CAME_ALONG = "judge: "
 
 @dataclass(frozen=True, slots=True)
 class TableCorpus:
-    """A corpus of a table. name: in it; target: its label, "" for the usual one; family: detectors are trained on
-    corpora of the same family; learn: False for test only; games: how many of its games to read, drawn the same way
-    each time, 0 for all.
+    """A corpus of a table. name: in it; target: its label, "" for the usual one; learn: False for test only; games: how
+    many of its games to read, drawn the same way each time, 0 for all.
     """
 
     corpus: Corpus
     name: str
     target: str = ""
-    family: str = ""
     learn: bool = True
     games: int = 0
 
@@ -62,7 +60,7 @@ def at_hand(suite: Suite, progress: Progress) -> tuple[list[TableCorpus], list[s
     for done, data in enumerate(suite.data, 1):
         try:
             corpus = opened(data, suite.folder).corpus
-            found.append(TableCorpus(corpus, data.name, data.target, data.family, data.learn, data.games))
+            found.append(TableCorpus(corpus, data.name, data.target, data.learn, data.games))
         except NotHad as error:
             missing.append(f"{data.name} is left out: {error}")
         progress(f"data sets of {suite.name}", done, len(suite.data))
@@ -79,7 +77,7 @@ class UnitTable:
     same, but one name for games that share a beginning), game (the rules), speaker, speaker_model (one name for each
     model), source (scripted, model or human; what is imported is a model's unless its log names a person), text,
     label_role, target, y (null where the target is), canary (whether its publishers ask that nobody train on it),
-    task, family and learn (of its corpus), position (in its game), k_of_n, and for each language model whose ratings
+    task, learn (of its corpus), position (in its game), k_of_n, and for each language model whose ratings
     came with the corpora, which sat in no game, `CAME_ALONG` and its name.
     players: those of the games whose target is the role, game after game: corpus, game_id, siblings, the units;
     player, deceives (null where it is not known) and killed (at night; whom the players vote out is not).
@@ -117,10 +115,6 @@ class UnitTable:
     def judged(self, rows: Rows) -> Rows:
         """The indices, among all n + m, of some statements and of the players of their games."""
         return np.concatenate([rows, self.frame.height + self.seats(rows)])
-
-    def nothing(self) -> Floats:
-        """(n + m,): no scores yet."""
-        return np.full(self.frame.height + self.players.height, np.nan)
 
     @property
     def called(self) -> Units:
@@ -219,7 +213,6 @@ def _frame(statements: pl.DataFrame, corpus: Corpus, one: TableCorpus, target: s
         corpus=name,
         source=pl.col("source").replace("imported", "model"),
         task=pl.coalesce("task", name),
-        family=pl.lit(one.family),
         learn=pl.lit(one.learn),
         target=pl.lit(target),
         y=pl.col(target_column(target)),

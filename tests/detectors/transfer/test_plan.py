@@ -37,7 +37,7 @@ def test_no_fit_ever_sees_a_game_that_is_scored(by: str, table: UnitTable, recor
     ids = table.frame["statement_id"].to_numpy()
     for trial, fit in each_fold(table, by):
         recording.seen.clear()
-        list(learned_in(table, [trial], [recipe], silent))
+        list(learned_in(table, [trial], recipe, silent))
         (first, learned), (last, scored) = recording.seen
         assert (first, last) == ("fit", "score")
         assert learned == set(ids[fit.learn])
@@ -187,7 +187,7 @@ def test_what_carries_a_canary_is_tested_on_and_never_learned_from(
     assert cells["open", "marked"].statements == 144
     assert cells["half", "open"].value is not None
     assert cells["marked", "open"].value is None
-    assert cells["marked", "open"].why == "marked: all of it carries a canary, so that nothing is learned from it"
+    assert cells["marked", "open"].why == "marked: nothing is learned from it, for it carries a canary or is only tested on"
 
 
 def test_where_everything_carries_a_canary_transfer_is_refused_as_training_is(planted: Planted, tmp_path: Path) -> None:

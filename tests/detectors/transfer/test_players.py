@@ -62,7 +62,7 @@ def test_a_detector_of_whole_games_is_never_given_a_transcript_that_it_will_be_s
     games = table.frame["game_id"].to_numpy()
     for trial, fit in each_fold(table, by):
         whole_games.seen.clear()
-        list(learned_in(table, [trial], [recipe], silent))
+        list(learned_in(table, [trial], recipe, silent))
         (last, learned), (online, said), (after, whole) = whole_games.seen
         assert (last, online, after) == ("fit", "score", "score")
         assert learned == set(games[fit.learn])
@@ -76,7 +76,7 @@ def test_players_follow_from_the_scores_of_statements_as_they_do_for_a_single_de
     (trial,) = [one for one in plan(table, "corpus", 0) if (one.protocol, one.unit) == (LEFT_OUT, "south")]
     (fit,) = trial.folds
     recipe = Recipe(recording.kind, "", TextConfig(), {"smoothing": 1.0}, 0)
-    (scores,) = learned_in(table, [trial], [recipe], silent)
+    (scores,) = learned_in(table, [trial], recipe, silent)
     players = scores.score[table.frame.height :]
     examples = table.examples(0)
     detector = recipe.untrained().fit([examples[i] for i in fit.learn], table.y[fit.learn], table.games[fit.learn])
@@ -98,8 +98,9 @@ def test_figures_of_players_are_those_of_their_posteriors(found: TransferResult,
     mine = found.scores.filter(scorer="tfidf", unit="south").drop_nulls("player")
     seats = mine.join(table.players, on=["game_id", "player"]).filter(~pl.col("killed"))
     assert seats.height == 3 * 24
-    every = found.of("tfidf", "corpus", LEFT_OUT)
-    rows = {row.metric: row for at, row in every if (at.test, at.end, at.after) == ("south", "", True)}
+    every = found.of("corpus", LEFT_OUT)
+    mine = [row for at, row in every if (at.test, at.end, at.after, row.scorer) == ("south", "", True, "tfidf")]
+    rows = {row.metric: row for row in mine}
     values = {metric: row.value for metric, row in rows.items()}
     assert values["player_auroc"] == pytest.approx(roc_auc_score(seats["deceives"], seats["score"]))
 
@@ -113,4 +114,4 @@ def test_after_the_whole_game_figures_have_places_of_their_own_and_the_pairs_can
     assert afterwards.where == f"{online.where}:after the game"
     assert (afterwards.value or 0) > (online.value or 1)
     words = next(file for file in found.files if file.name == "report.md").read_text(encoding="utf-8")
-    assert "| tfidf, while it is played |" in words
+    assert {f"| tfidf | AUROC{of} within games |" in words for of in ("", " of players")} == {True}

@@ -1,4 +1,4 @@
-"""`transfer --suite`: data sets left out one at a time, in families, beside floors and the judges that came along."""
+"""`transfer --suite`: data sets left out one at a time, beside floors and the judges that came along."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from liescope.detectors.study.units import TableCorpus, read_table
 from tests.detectors.transfer.conftest import Planted, rows_of
 from tests.detectors.transfer.recording import RecordingDetector
 
-DATA = '[[data]]\nname = "{0}"\nfile = "{0}"\nlicence = "MIT"\nfamily = "games"\n'
+DATA = '[[data]]\nname = "{0}"\nfile = "{0}"\nlicence = "MIT"\n'
 CHATS = (
-    '[[data]]\nname = "chats"\nformat = "chat"\nfile = "chats.jsonl"\nlicence = "MIT"\nfamily = "chats"\n'
-    '[[data]]\nname = "gone"\nformat = "chat"\nfile = "gone.jsonl"\nlicence = "MIT"\nfamily = "chats"\n'
+    '[[data]]\nname = "chats"\nformat = "chat"\nfile = "chats.jsonl"\nlicence = "MIT"\n'
+    '[[data]]\nname = "gone"\nformat = "chat"\nfile = "gone.jsonl"\nlicence = "MIT"\n'
     'url = "https://example.org/gone"\n'
 )
 WORDS = ("the", "figures", "of", "this", "year", "are", "in", "my", "report", "as", "you", "asked", "last", "week")
@@ -43,13 +43,16 @@ def chats(path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def suite(planted: Planted, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Games from the north and the south, others that detectors are only tested on, chats, and data that are gone."""
+    """Games from the north and the south, and others that detectors are only tested on; beside it, chats.toml: chats,
+    and data that are gone.
+    """
     folder = tmp_path_factory.mktemp("suite")
     for name in ("north", "south", "tested"):
         (folder / name).symlink_to(planted(name))
     chats(folder / "chats.jsonl")
     parts = [DATA.format(name) for name in ("north", "south", "tested")]
-    (folder / "suite.toml").write_text("".join([*parts, "learn = false\n", CHATS]))
+    (folder / "suite.toml").write_text("".join([*parts, "learn = false\n"]))
+    (folder / "chats.toml").write_text(CHATS)
     return folder / "suite.toml"
 
 
@@ -58,70 +61,67 @@ def found(suite: Path) -> TransferResult:
     return transfer(suite=suite, detector="tfidf", context=0, strength=1.0, out=suite.parent / "out")
 
 
-def online(found: TransferResult, scorer: str) -> dict[str, float | None]:
+@pytest.fixture(scope="module")
+def of_chats(suite: Path) -> TransferResult:
+    return transfer(suite=suite.with_name("chats.toml"), detector="tfidf", context=0, strength=1.0)
+
+
+def online(found: TransferResult, scorer: str, metric: str = "auroc") -> dict[str, float | None]:
     """By unit; the chats of a task have no game with both classes, and no games are parted by task."""
-    metrics = {"chats": "auroc", "games": "auroc_within"}
-    return {
-        place.test: row.value
-        for family, metric in metrics.items()
-        for place, row in rows_of(found, LEFT_OUT, metric, scorer, family=family)
-    }
+    return {place.test: row.value for place, row in rows_of(found, LEFT_OUT, metric, scorer)}
 
 
-def test_each_task_of_chats_and_each_corpus_of_games_is_left_out(found: TransferResult) -> None:
-    assert set(online(found, "tfidf")) == {"north", "south", "tested", "trade", "report", "exam"}
-    assert {place.protocol for place in found.places.values()} == {LEFT_OUT}
+def test_each_task_of_chats_and_each_corpus_of_games_is_left_out(
+    found: TransferResult, of_chats: TransferResult
+) -> None:
+    assert set(online(found, "tfidf", "auroc_within")) == {"north", "south", "tested"}
+    assert set(online(of_chats, "tfidf")) == {"trade", "report", "exam"}
+    assert {place.protocol for place in (found.places | of_chats.places).values()} == {LEFT_OUT}
 
 
-def test_controls_and_judges_stand_beside_detectors_and_what_tells_is_seen(found: TransferResult) -> None:
-    scorers = {test: {row.scorer for row in found.rows if f"={test}" in row.where} for test in ("exam", "north")}
+def test_controls_and_judges_stand_beside_detectors_and_what_tells_is_seen(
+    found: TransferResult, of_chats: TransferResult
+) -> None:
+    north, exam = ({row.scorer for row in one.rows} for one in (found, of_chats))
     controls = {f"control:{name}" for name in ("length", "position", "best_word", "others")}
-    assert scorers["exam"] >= {"tfidf", *controls, "judge: wise"}
-    assert set(found.scores["scorer"]) == {scorer for every in scorers.values() for scorer in every}
-    assert scorers["north"] == scorers["exam"] - {"judge: wise"}
-    assert online(found, "judge: wise")["exam"] == online(found, "control:best_word")["exam"] == 1.0
-    assert (online(found, "tfidf")["exam"] or 0) > 0.95
-    assert 0.3 < (online(found, "control:length")["exam"] or 0) < 0.7
+    assert exam >= {"tfidf", *controls, "judge: wise"}
+    assert set(of_chats.scores["scorer"]) == exam
+    assert north == exam - {"judge: wise"}
+    assert online(of_chats, "judge: wise")["exam"] == online(of_chats, "control:best_word")["exam"] == 1.0
+    assert (online(of_chats, "tfidf")["exam"] or 0) > 0.95
+    assert 0.3 < (online(of_chats, "control:length")["exam"] or 0) < 0.7
 
 
-def test_the_first_sentence_knows_what_a_single_word_reaches(found: TransferResult) -> None:
-    first, second, *_ = found.findings
-    assert "tfidf does better than chance" in first.words + second.words
-    (said,) = (one for one in (first, second) if "task of chats" in one.words)
+def test_the_first_sentence_knows_what_a_single_word_reaches(of_chats: TransferResult) -> None:
+    said = of_chats.findings[0]
+    assert "tfidf does better than chance" in said.words
     assert "not shown to do better than control: one word or mark, 0.00" in said.words
     assert {row.against for row in said.rests_on} == {None, "control:best_word"}
 
 
-def test_the_means_of_a_family_leave_out_what_is_only_tested(found: TransferResult) -> None:
-    means = {
-        (place.family, place.after): (place.cells, row.value)
-        for after in (False, True)
-        for metric in ("player_auroc_within", "auroc_within", "auroc")
-        for place, row in rows_of(found, LEFT_OUT, metric, end=MEAN, after=after)
-        if row.value is not None and (metric == "auroc") == (place.family == "chats")
-    }
-    assert {key: cells for key, (cells, _) in means.items()} == {
-        **{("games", after): 2 for after in (False, True)},
-        ("chats", False): 3,
-    }
-    values = {place.test: row.value for place, row in rows_of(found, LEFT_OUT, "player_auroc_within", after=True)}
-    mean = ((values["north"] or 0) + (values["south"] or 0)) / 2
-    assert means["games", True][1] == pytest.approx(mean, abs=1e-9)
+def test_means_leave_out_what_is_only_tested(found: TransferResult, of_chats: TransferResult) -> None:
+    for metric, after in (("auroc_within", False), ("player_auroc_within", True)):
+        ((place, mean),) = rows_of(found, LEFT_OUT, metric, end=MEAN, after=after)
+        values = {place.test: row.value for place, row in rows_of(found, LEFT_OUT, metric, after=after)}
+        assert set(values) == {"north", "south", "tested"}
+        assert place.cells == 2
+        assert mean.value == pytest.approx(((values["north"] or 0) + (values["south"] or 0)) / 2, abs=1e-9)
+    ((place, _),) = rows_of(of_chats, LEFT_OUT, "auroc", end=MEAN)
+    assert place.cells == 3
 
 
-def test_what_is_not_at_hand_is_named_with_where_to_get_it(found: TransferResult) -> None:
-    (missing,) = (note for note in found.notes if "gone" in note)
+def test_what_is_not_at_hand_is_named_with_where_to_get_it(of_chats: TransferResult) -> None:
+    (missing,) = (note for note in of_chats.notes if "gone" in note)
     assert "https://example.org/gone" in missing
 
 
-def test_a_family_learns_from_its_own_and_never_from_what_is_only_tested(
+def test_nothing_is_learned_from_what_is_only_tested(
     suite: Path, recording: type[RecordingDetector]
 ) -> None:
     found = transfer(suite=suite, detector=recording.kind, context=0, smoothing=1.0)
     learned = [{statement.partition("-")[0] for statement in ids} for ids in recording.fits()]
     assert learned
     assert not any("tested" in names for names in learned)
-    assert not any("chat" in names and names & {"north", "south"} for names in learned)
     ((_, last),) = rows_of(found, LEFT_OUT, "auroc_within", test="tested")
     assert last.value is not None
 
@@ -144,7 +144,7 @@ def test_the_command_says_of_a_unit_that_all_others_are_only_tested(
     (tmp_path / "suite.toml").write_text(DATA.format("alone") + DATA.format("quiet") + "learn = false\n")
     words = ["transfer", "--suite", str(tmp_path / "suite.toml"), "--detector", recording.kind]
     assert main([*words, "--out", str(tmp_path / "out")]) == 0
-    why = "what is left without alone: the suite says that detectors are only tested on it"
+    why = "what is left without alone: nothing is learned from it, for it carries a canary or is only tested on"
     assert why in (tmp_path / "out" / "report.md").read_text()
 
 
@@ -159,7 +159,7 @@ def test_a_suite_and_corpora_exclude_each_other_and_corpora_need_units(suite: Pa
 
 def test_the_report_shows_the_methods_side_by_side(found: TransferResult) -> None:
     page = next(file for file in found.files if file.name == "report.md").read_text()
-    table = page.partition("## Each task of games left out\n")[2].partition("\n##")[0]
+    table = page.partition("## Tested on a task that was left out of training\n")[2].partition("\n##")[0]
     assert "| tfidf |" in table
     assert "| control: one word or mark |" in table
     assert "tested: detectors are only tested on it, so that no mean and no worst case counts it" in page
