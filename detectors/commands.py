@@ -149,8 +149,8 @@ def bench(
     """Measure detectors on a suite of data sets, beside what words alone do there and the judges that came with it.
 
     Trained detectors are scored as they are; they, and kinds that are named, also learn anew from each data set with
-    groups, tasks and speaking models left out. Writes the report, and for data sets
-    on the Hub the files that show results there. Data that are not at hand are left out, with where to get them.
+    groups, tasks and speaking models left out. Writes a report. Data that are not at hand are left out, with where to
+    get them.
 
     Example: liescope bench tfidf models/mine --suite chat --data downloads --out reports/bench
     """

@@ -215,36 +215,27 @@ def copies(data: Audited) -> Examined:
 
 
 def division(data: Audited) -> Examined:
-    """What words reach with whole batches, prompt versions or runs held out; and, with the speaker's name, with
-    statements held out instead of games, unless each statement is a game of its own.
-    """
+    """What words reach with whole batches, prompt versions or runs held out."""
     figures, findings = list[Figure](), list[Finding]()
-    several = len(np.unique(data.groups[data.known])) < data.known.sum()
-    for unit in units_of(data) + ["statement_id"] * int(several):
-        control, how = (
-            (WORDS, f"whole {BATCHES[unit]} held out") if unit in BATCHES else (NAME_AND_WORDS, "by statement")
-        )
+    for unit in units_of(data):
+        how = f"whole {BATCHES[unit]} held out"
         scheme, where = data.held_out(data.texts[unit].to_numpy().astype(np.str_)), f"{OUT_OF_FOLD}:{how}"
-        score = data.scores(control, scheme)
+        score = data.scores(WORDS, scheme)
         if not np.isfinite(score[data.known]).all():
             words = f"Whole {BATCHES[unit]} cannot be held out: what is left then has labels of one class alone."
             findings.append(Finding(words, (), NOTABLE))
             continue
         # Compared with as many folds by game: more folds learn from more data, which would look like a leak.
         divided, as_many = data.auroc(score), data.held_out(data.groups, len(scheme.repeats[0]))
-        by_game = data.auroc(data.scores(control, as_many))
-        if unit in BATCHES:
-            gain, less, higher = by_game - divided, f"{OUT_OF_FOLD} less {where}", by_game
-            words = f"With {how}, words reach AUROC {divided:.3f}, {gain:.3f} less than with games held out"
-            cause = f": that part belongs to the {unit.replace('_', ' ')}, with the models and prompts that it has"
-        else:
-            gain, less, higher = divided - by_game, f"{where} less by game", divided
-            words = (
-                f"By statement, not by game, names and words reach AUROC {divided:.3f} instead of {by_game.value:.3f}"
-            )
-            cause = f", {gain:.3f} from leakage alone: statements of one game give each other away"
-        mine = data.row(control, where, divided), data.row(control, less, gain, against=control)
-        severity = graded(min(gain.certain, higher.certain - CHANCE), GAIN)  # a probe at chance has no leak
+        by_game = data.auroc(data.scores(WORDS, as_many))
+        gain = by_game - divided
+        words = f"With {how}, words reach AUROC {divided:.3f}, {gain:.3f} less than with games held out"
+        cause = f": that part belongs to the {unit.replace('_', ' ')}, with the models and prompts that it has"
+        mine = (
+            data.row(WORDS, where, divided),
+            data.row(WORDS, f"{OUT_OF_FOLD} less {where}", gain, against=WORDS),
+        )
+        severity = graded(min(gain.certain, by_game.certain - CHANCE), GAIN)  # a probe at chance has no leak
         figures += mine
         findings.append(Finding(data.units.say(f"{words}{cause * (severity != PLAIN)}."), mine, severity))
     return Examined(figures, findings)

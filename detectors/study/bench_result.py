@@ -1,17 +1,14 @@
-"""What a bench found: what `evaluate` finds on each data set of a suite, places, seconds; its report, and files for the
-Hub.
-"""
+"""What a bench found: what `evaluate` finds on each data set of a suite, places, seconds; and its report."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from liescope.common.figures import Dot, dots_with_intervals, svg
-from liescope.common.report.contents import Report, Section, Table, with_interval
+from liescope.common.report.contents import Report, Section, Table
 from liescope.detectors.study.controls import WORDS, short_name
 from liescope.detectors.study.evaluation_report import pivot
 from liescope.detectors.study.figures import Figure, Finding, StudyResult, as_estimate, figure_table
@@ -153,33 +150,6 @@ def _about_words(data: tuple[Benched, ...]) -> Finding:
     return Finding(f"Word counts alone, learned on other groups of the same data, {reached}", tuple(rests))
 
 
-def hub_files(result: BenchResult) -> dict[str, str]:
-    """For each detector as trained, `hub/MODEL/.eval_results/DATA.yaml`; for each data set on the Hub,
-    `hub/DATA/eval.yaml`, which its repository needs for these to show. JSON, which is YAML too.
-    """
-    found: dict[str, Any] = {}
-    for one in (one for one in result.data if one.data.hub):
-        (repo, _, config), data = one.data.hub.partition(":"), _slug(one.data.name)
-        what = words_of(one.metric, one.evaluation.within)
-        for model in one.evaluation.models:
-            if row := one.figure(model):
-                said = f"{what}, {with_interval(row.value, row.lo, row.hi, 3)}, {row.statements:,} statements"
-                task = {"id": repo, "task_id": config or "default"}
-                notes = f"{said}; liescope bench, suite {result.suite.name}"
-                entry = {"dataset": task, "value": row.value, "notes": notes}
-                found[f"hub/{_slug(model)}/.eval_results/{data}.yaml"] = [entry]
-                found[f"hub/{data}/eval.yaml"] = {
-                    "name": one.data.name,
-                    "description": f"{one.data.about} {what} of a lie detector.".strip(),
-                    "tasks": [{"id": config or "default", **({"config": config} if config else {})}],
-                }
-    return {name: json.dumps(content, ensure_ascii=False, indent=1) + "\n" for name, content in found.items()}
-
-
-def _slug(name: str) -> str:
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "model"
-
-
 _TOLD, _DRAWN = 2, 14  # data sets in the figure at the top, and scorers of each
 _READING = (
     "With 95% intervals; an AUROC of 0.5 is chance, and tasks count alike. A place counts only those whose lead chance "
@@ -198,7 +168,7 @@ _MORE = {
 
 
 def report(result: BenchResult) -> Report:
-    """The page, its tables, and the files that show results on the Hub."""
+    """The page and its tables."""
     rates = f"each data set's own honest statements, not on ordinary chat: {result.no_control}."
     for control, count in result.control.items():
         rates = f"{count:,} ordinary conversations ({control}), for detectors as trained; else on honest statements."
@@ -215,7 +185,7 @@ def report(result: BenchResult) -> Report:
         meta=f"{result.suite.about} Intervals are over whole groups; seed {result.seed}.".strip(),
         sections=(*sections, Section("notes", "What was left out, and why", result.notes, printed=True)),
         tables={"report": figure_table(result.rows)},
-        files={"report.json": result.to_json(), **hub_files(result)},
+        files={"report.json": result.to_json()},
     )
 
 

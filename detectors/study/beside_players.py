@@ -19,30 +19,28 @@ import polars as pl
 
 from liescope.common.errors import BadData
 from liescope.common.reading import Reading, read_text
-from liescope.common.statistics import Floats, codes, estimate, game_weights, share
+from liescope.common.statistics import codes, estimate, game_weights, share
 from liescope.detectors.detector import ROLE
 from liescope.detectors.study.controls import DETECTIVE_CLAIM as _CLAIM
 from liescope.detectors.study.controls import REASONING_LENGTH, ROLE_ORACLE
-from liescope.detectors.study.figures import Figure, describe, figures_of, measured
+from liescope.detectors.study.figures import Figure, figures_of, measured
 from liescope.detectors.study.metrics import (
     DECISION,
     DIFFERENCE,
     METRIC,
     NO_THRESHOLDS,
     Thresholds,
-    rank_metrics,
-    rates,
 )
 from liescope.detectors.study.scorers import Scorer, cut, differences, thresholds_of, values_of, with_cuts
-from liescope.detectors.study.scores import CONTROL, ScoringPlan, per_detector, resampled_as, score_table, scored
+from liescope.detectors.study.scores import CONTROL, ScoringPlan, per_detector, resampled_as, score_table
 from liescope.games.core import Phase
 from liescope.games.mafia.rules import DETECTIVE, VILLAGER, MiniMafia
 from liescope.generate.corpus.read import Corpus, collected, read
 from liescope.generate.exports.label_studio import DECEPTIVE, HONEST, QUESTION
 from liescope.labeling.ledger import RULES
 
-OBSERVERS, OBSERVER = "observers:", "observer:"
-"""The prefixes of the names of what observers say together, and of one observer."""
+OBSERVERS = "observers:"
+"""The prefix of the names of what observers say together."""
 HALF: Thresholds = {**NO_THRESHOLDS, DECISION: 0.5}
 """Who was trained on nothing chooses no thresholds, and takes for deceptive what is so above a half."""
 VILLAGER_VOTE, FLAGS = OBSERVERS + "villager_vote", "flags"
@@ -50,8 +48,6 @@ NAMES_MAFIOSO = "names_mafioso"
 DETECTIVE_CLAIM = CONTROL + _CLAIM
 BY_VILLAGERS, BY_ALL, JUDGED, VOTED = "rated-by-villagers", "rated-by-all", "judged-by-people", "voted-on"
 _HUMAN, _MADE_OF_RATINGS = "human", "peer"
-_MATCHED, _PLAYERS_FPR = "recall_at_players_fpr", "false_positive_rate"
-_RATES = ("recall", _PLAYERS_FPR)
 _VOTE = ("game_id", "day", "ballot", "voter")
 _BEFORE_VOTES = (Phase.NIGHT.value, Phase.DISCUSSION.value)
 
@@ -109,21 +105,16 @@ def _on_rated(
     scores: pl.DataFrame, statements: pl.DataFrame, ratings: pl.DataFrame, group: str, plan: ScoringPlan
 ) -> Iterator[Figure]:
     ratings = ratings.join(plan.evaluated(statements), on="statement_id", how="semi")
-    answers = ratings.filter(pl.col("flag").is_not_null()).select(
-        "game_id", item="statement_id", observer=observer("observer_model", "observer_role"), yes="flag"
-    )
-    flags = answers.group_by("item").agg(pl.col("yes").mean().alias(FLAGS))
-    means = ratings.group_by(item="statement_id").agg(suspicion=pl.col("suspicion").mean())
-    together = means.join(flags, on="item", how="left")
+    together = ratings.group_by("statement_id").agg(pl.col("suspicion").mean(), pl.col("flag").mean().alias(FLAGS))
     tables = dict[tuple[str, str], pl.DataFrame]()
     for detector, target, table in per_detector(scores, statements):
-        evaluated = cut(detector, table, thresholds_of(detector, table, plan), plan).with_columns(item="statement_id")
-        tables[detector, target] = evaluated.join(together, on="item", maintain_order="left")
+        evaluated = cut(detector, table, thresholds_of(detector, table, plan), plan)
+        tables[detector, target] = evaluated.join(together, on="statement_id", maintain_order="left")
     if tables:
         (_, target), first = next(iter(tables.items()))
         detectors = [(name, part.filter(pl.col(FLAGS).is_not_null())) for (name, _), part in tables.items()]
         where, players = f"{plan.split}:{group}", with_cuts(first, HALF)
-        yield from _beside(target, where, detectors, players, ("suspicion", FLAGS), answers, plan)
+        yield from _beside(target, where, detectors, players, ("suspicion", FLAGS), plan)
 
 
 def _beside(
@@ -132,41 +123,23 @@ def _beside(
     detectors: Sequence[tuple[str, pl.DataFrame]],
     items: pl.DataFrame,
     said: Sequence[str],
-    answers: pl.DataFrame,
     plan: ScoringPlan,
 ) -> Iterator[Figure]:
-    """Each detector, the observers' joint verdict, and each observer, as scorers of items. items: with the columns
-    `said`; detectors: each with the items that it scored.
+    """Each detector and the observers' joint verdict as scorers of items. items: with the columns `said`; detectors:
+    each with the items that it scored.
     """
     scored_by = [(OBSERVERS + name, items.with_columns(score=name).drop_nulls("score")) for name in said]
     players, others = (
-        [Scorer.of(name, table, partial(_values, name=name, plan=plan)) for name, table in some if table.height]
+        [Scorer.of(name, table, partial(values_of, plan=plan)) for name, table in some if table.height]
         for some in (scored_by, detectors)
     )
     for one in (*players, *others):
         yield from measured(one.name, target, where, one.values, one.table)
     yield from differences(product(others, players), target, where)
-    yield from observer_rows(answers, items, target, where, plan)
-
-
-def _values(table: pl.DataFrame, name: str, plan: ScoringPlan) -> dict[str, Floats]:
-    """The metrics of a scorer; where players flag, also its recall when it flags as many honest statements as they
-    do.
-    """
-    found = values_of(table, plan)
-    if FLAGS not in table.columns or (name.startswith(OBSERVERS) and name != OBSERVERS + FLAGS):
-        return found
-    data = scored(table)
-    weights = game_weights(data.games, plan.seed)
-    recall, rate = rates(scored(table, FLAGS), 0.5, weights)
-    if name == OBSERVERS + FLAGS:
-        return {**found, _MATCHED: recall, _PLAYERS_FPR: rate}
-    return {**found, _MATCHED: rank_metrics(data, weights, {_MATCHED: rate})[_MATCHED]}
 
 
 def on_players(scores: pl.DataFrame, asked: pl.DataFrame, statements: pl.DataFrame, plan: ScoringPlan) -> list[Figure]:
-    """Who deceives, by the votes of the others: each voter's recall and false positive rate, all of them together by
-    share of votes; and detectors, by the mean score of what the player said by then.
+    """Who deceives, by the share of votes; and detectors, by the mean score of what the player said by then.
 
     An item is a player who stood to be voted for on one ballot; places are named `test:voted-on`. Only scores of the
     target `role` are set beside the votes, since that is what a vote is about. Votes drawn by the rules are left out.
@@ -175,19 +148,18 @@ def on_players(scores: pl.DataFrame, asked: pl.DataFrame, statements: pl.DataFra
     asked, mine = asked.filter(~pl.col("drawn")), scores.filter(target=ROLE)
     if asked.is_empty() or mine.is_empty():
         return []
-    answers = asked.select("item", "game_id", "observer", "yes")
     items = asked.unique("item").sort("item").with_columns(statement_id="item")
-    votes = answers.group_by("item").agg(votes=pl.col("yes").mean())
+    votes = asked.group_by("item").agg(votes=pl.col("yes").mean())
     items = items.join(votes, on="item", how="left", maintain_order="left")
     names = mine["scorer"].unique(maintain_order=True)
     means = [(name, by_then(items, mine.filter(scorer=name), statements).drop_nulls("score")) for name in names]
-    return list(_beside(ROLE, f"{plan.split}:{VOTED}", means, items, ("votes",), answers, plan))
+    return list(_beside(ROLE, f"{plan.split}:{VOTED}", means, items, ("votes",), plan))
 
 
 def ballots(statements: pl.DataFrame, votes: pl.DataFrame, games: pl.DataFrame) -> pl.DataFrame:
     """A row for each voter and each player who stood on a ballot, the voter not among them: item, game_id, game, day,
-    ballot, name, its model, and y; the voter, observer, whether it said yes, and whether the rules drew the vote;
-    models, siblings.
+    ballot, name, its model, and y; the voter, whether it said yes, and whether the rules drew the vote; models,
+    siblings.
     """
     seat, siblings = pl.col("seats").struct, pl.col("siblings").fill_null(pl.col("game_id"))
     models = pl.col("seats").list.eval(pl.element().struct.field("model"))
@@ -201,7 +173,6 @@ def ballots(statements: pl.DataFrame, votes: pl.DataFrame, games: pl.DataFrame) 
         .join(seats.select(pl.exclude("seats"), **facts).drop_nulls("y"), on=["game_id", "name"])
         .with_columns(
             item=pl.format("{}|{}|{}|{}", "game_id", "day", "ballot", "name"),
-            observer=observer("voter_model", "voter_role"),
             yes=pl.col("target") == pl.col("name"),
             drawn=pl.col("fallback") != "",
         )
@@ -307,40 +278,10 @@ def detective_claims(statements: pl.DataFrame, claims: pl.DataFrame, target: str
     return score_table(statements["statement_id"], score, DETECTIVE_CLAIM, target)
 
 
-def observer(model: str, role: str) -> pl.Expr:
-    """The name of an observer: the model in those columns, and the role that it plays, if any, with what it knows."""
-    known = pl.col(role).fill_null("") != ""
-    return pl.when(known).then(pl.format("{} ({})", model, pl.col(role).fill_null(""))).otherwise(pl.col(model))
-
-
-def observer_rows(
-    answers: pl.DataFrame, truth: pl.DataFrame, target: str, where: str, plan: ScoringPlan
-) -> Iterator[Figure]:
-    """Recall and false positive rate of each observer, and how often the others' answers to the same items agree with
-    its own. answers: item, game_id, observer, yes; truth: item, y of the labelled items.
-    """
-    family = [] if resampled_as(truth) in answers.columns else [resampled_as(truth)]
-    known = answers.join(truth.select("item", "y", *family), on="item", maintain_order="left")
-    yes, every = pl.col("yes").sum().over("item"), pl.len().over("item")
-    alike = pl.when("yes").then(yes - 1).otherwise(every - yes - 1) / (every - 1)
-    known = known.with_columns(alike=pl.when(every > 1).then(alike)).sort("item", "observer")
-    for name in sorted(known["observer"].unique()):
-        mine = known.filter(observer=name)
-        data, beside = scored(mine, "yes"), mine.drop_nulls("alike")
-        both = rates(data, 0.5, game_weights(data.games, plan.seed))
-        found = [(name, estimate(values, data.games)) for name, values in zip(_RATES, both, strict=True)]
-        yield from figures_of(OBSERVER + name, target, where, found, describe(mine.unique("item")))
-        if beside.height:
-            data = scored(beside, "alike")
-            agreed = share(data.score, np.ones(len(data.y)), data.game, game_weights(data.games, plan.seed))
-            found = [("agreement", estimate(agreed, data.games))]
-            yield from figures_of(OBSERVER + name, target, where, found, describe(beside.unique("item")))
-
-
 def read_people(path: Path) -> pl.DataFrame:
-    """What people answered in Label Studio, by its export as JSON or JSON_MIN: statement_id, game_id, observer_model
-    (person-1, person-2 …), observer_role (""), flag, suspicion (null). Skipped tasks and predictions are left out; of
-    two answers of one person to a task the later counts.
+    """What people answered in Label Studio, by its export as JSON or JSON_MIN, a row for each answer: statement_id,
+    game_id, flag, suspicion (null). Skipped tasks and predictions are left out; of two answers of one person to a task
+    the later counts.
 
     Raises BadData for a file that is not there or is no such export.
     """
@@ -352,12 +293,8 @@ def read_people(path: Path) -> pl.DataFrame:
     if odd := {answer for *_, answer in found} - {DECEPTIVE, HONEST}:
         raise BadData(f"{path} holds the answer {min(odd)!r}; only {DECEPTIVE} and {HONEST} can be read")
     latest = {(statement, who): answer for _, statement, who, answer in found}
-    people = {who: f"person-{number}" for number, who in enumerate(sorted({who for _, who in latest}), 1)}
-    rows = [
-        (statement, statement.rpartition(":")[0], people[who], "", answer == DECEPTIVE, None)
-        for (statement, who), answer in latest.items()
-    ]
-    texts = dict.fromkeys(("statement_id", "game_id", "observer_model", "observer_role"), pl.String)
+    rows = [(said, said.rpartition(":")[0], answer == DECEPTIVE, None) for (said, _), answer in latest.items()]
+    texts = dict.fromkeys(("statement_id", "game_id"), pl.String)
     return pl.DataFrame(rows, {**texts, "flag": pl.Boolean, "suspicion": pl.Float64}, orient="row")
 
 

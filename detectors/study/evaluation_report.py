@@ -9,13 +9,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from liescope.common.colours import MUTED, model_colours
 from liescope.common.errors import BadData, UsageError
 from liescope.common.figures import Dot, dots_with_intervals, svg
 from liescope.common.reading import read_text
-from liescope.common.report.contents import Column, Report, Section, Table
+from liescope.common.report.contents import Report, Section, Table
 from liescope.common.report.files import is_report
 from liescope.common.text import Units, number_of
 from liescope.data_cards.tables import TARGETS
@@ -68,8 +66,6 @@ def report(evaluation: EvaluationResult) -> Report:
     if evaluation.notes:
         title = "What could not be computed, and what was left out"
         sections.append(Section("notes", title, evaluation.notes, printed=True))
-    table = every(rows, evaluation.within, called)
-    sections.append(Section("figures", "All figures", table=table, folded=True, file="report.csv"))
     meaning = f"Target {evaluation.target}: {TARGETS[evaluation.target].meaning}."
     return Report(
         title=f"{who} on corpus {evaluation.corpus} ({SPLIT_WORDS[evaluation.plan.split]})",
@@ -106,7 +102,8 @@ def _ranked(evaluation: EvaluationResult) -> Iterator[Section]:
     seat = " Beside the villager's vote stands how often the mafioso is named." * seated
     title, words = place_words(where), (said,)
     table = in_short(evaluation.rows, here, where, within)
-    yield Section("ranked", title[:1].upper() + title[1:], words, _SHORT + seat, table=table, printed=True)
+    title = title[:1].upper() + title[1:]
+    yield Section("ranked", title, words, _SHORT + seat, table=table, printed=True, file="report.csv")
 
 
 def _parts(evaluation: EvaluationResult) -> Iterator[Section]:
@@ -239,7 +236,7 @@ def ordered(names: Iterable[str]) -> list[str]:
     return sorted(dict.fromkeys(names), key=lambda name: (name.startswith(CONTROL), not name.startswith(OBSERVERS)))
 
 
-_RATE, _FAR, _RECALL, _CONTROLS = LEVELS["5pct"], 2.0, "recall_at_players_fpr", "controls:"
+_RATE, _FAR, _CONTROLS = LEVELS["5pct"], 2.0, "controls:"
 _LESS = {
     NAMES_MAFIOSO: (VILLAGER_VOTE, "less villager's vote"),
     WITHIN: (f"{OBSERVERS}suspicion", "less villagers' suspicion"),
@@ -328,7 +325,6 @@ def beside(rows: Sequence[Figure], within: str) -> Table:
         metric = next((one for one in (NAMES_MAFIOSO, WITHIN, POOLED) if one in known), POOLED)
         titles[where, metric, None] = words_of(metric, within)
         titles[where, metric + DIFFERENCE, known.get(metric)] = "less the first"
-        titles[where, _RECALL, None] = words_of(_RECALL)
     return pivot(rows, lambda row: titles.get((row.where, row.metric, row.against), ""))
 
 
@@ -339,22 +335,6 @@ _KEPT = {
     **dict.fromkeys(("answered_accuracy", "top1"), "right where it answers"),
 }
 """What became of a promise, and of answering only where a detector is sure: the column of each metric."""
-
-
-def every(rows: Sequence[Figure], within: str, called: Units) -> Table:
-    """All figures."""
-    said = {"where": place_words, "scorer": scorer_words, "against": scorer_words}
-    said["metric"] = lambda one: words_of(one, within)
-    frame = figure_table(rows).rename({"lo": "value_lo", "hi": "value_hi"})
-    frame = frame.with_columns(pl.col(name).map_elements(words, pl.String) for name, words in said.items())
-    named = ("target", "where", "scorer", "against", "metric")
-    columns = [
-        *map(Column, named),
-        Column("value", format="z.3f", interval=True),
-        Column("statements", called.statements),
-        Column("games", called.games),
-    ]
-    return Table.of(frame, [*columns, Column("prevalence", "share deceptive, or by chance", ".1%")])
 
 
 def check_replaceable(out: Path, corpus: str, models: Collection[str], judged: bool) -> str:

@@ -94,14 +94,14 @@ _RANKED = {
 
 
 def _found(result: TransferResult, by: str, protocol: str, detector: str) -> Iterator[Finding]:
-    """Whether a detector beats chance and the controls, and the worst case: by statements, and by players."""
+    """Whether a detector beats chance and the controls, and the worst case: by statements, and by players left out."""
     where = f"{_WHERE[protocol].format(by)}, {detector}"
     own = [(place, row) for place, row in result.of(by, protocol) if row.scorer == detector and place.end]
     ends = {(row.metric, place.end): row for place, row in own}
     statements = WITHIN if (WITHIN, MEAN) in ends else POOLED
     if (statements, MEAN) not in ends:
         yield Finding(f"{where} could not be measured: what is empty is listed with the reason.")
-    for metric in (statements, PLAYER_WITHIN):
+    for metric in (statements, *[PLAYER_WITHIN] * (protocol == LEFT_OUT)):
         if (metric, MEAN) in ends:
             yield _answer(result, where, metric, ends[metric, WORST], ends[metric, MEAN])
 

@@ -236,8 +236,3 @@ def _is_seer(link: Tie) -> bool:
 def is_against(link: Tie) -> bool:
     """Whether a claim or a vote speaks against its target."""
     return link.value == EVIL or link.kind in (VOTED, "vote")
-
-
-def is_support(link: Tie) -> bool:
-    """Whether a claim speaks for its target."""
-    return link.value == GOOD

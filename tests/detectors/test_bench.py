@@ -5,20 +5,18 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
-from huggingface_hub._eval_results import parse_eval_result_entries
 
 import liescope
 from liescope.cli import main
 from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.detectors import BenchResult
-from liescope.detectors.study.bench_result import WORDS_ALONE, Benched, hub_files
+from liescope.detectors.study.bench_result import WORDS_ALONE, Benched
 from tests.detectors.judge_stub import material, with_logprobs
 from tests.generate.players.openai.stub import Answer, Request, Stub, says
 
@@ -272,15 +270,6 @@ def test_a_chat_model_is_asked_about_the_same_statements(tmp_path: Path) -> None
     (judge,) = found.data[0].evaluation.judges
     assert value(found.data[0], judge.name, "told") == 1.0
     assert judge.name in found.data[0].places
-
-
-def test_results_on_the_hub_are_written_as_its_client_reads_them(with_model: BenchResult, tmp_path: Path) -> None:
-    one = replace(with_model.data[0], data=with_model.data[0].data.model_copy(update={"hub": "org/chats:told"}))
-    files = hub_files(replace(with_model, data=(one,)))
-    (entry,) = parse_eval_result_entries(json.loads(files["hub/mine/.eval_results/chats.yaml"]))
-    assert (entry.dataset_id, entry.task_id) == ("org/chats", "told")
-    assert entry.value == value(one, "mine")
-    assert json.loads(files["hub/chats/eval.yaml"])["tasks"] == [{"id": "told", "config": "told"}]
 
 
 def test_the_command_prints_the_ranking_within_80_columns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

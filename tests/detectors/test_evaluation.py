@@ -289,11 +289,6 @@ def test_observers_who_know_beat_a_detector_that_guesses_on_the_same_statements(
     difference = differences["observers:suspicion"]
     assert difference.value == pytest.approx(auroc["guess"] - auroc["observers:suspicion"])
     assert difference.hi < 0
-    # At the players' own rate of false positives, a guess finds as many lies as it flags truths.
-    found = {(r.scorer, r.metric): r for r in everybody if r.against is None}
-    rate = found["observers:flags", "false_positive_rate"].value
-    assert found["guess", "recall_at_players_fpr"].value == pytest.approx(rate, abs=0.08)
-    assert found["observers:flags", "recall_at_players_fpr"].value > rate
     villagers = [r for r in rows if r.where == "train:rated-by-villagers" and r.metric == "auroc"]
     # A villager does not rate itself, so fewer statements are rated by villagers than by anybody.
     assert 0 < villagers[0].statements < difference.statements

@@ -47,8 +47,8 @@ def written(path: Path, tasks: Sequence[object]) -> Path:
     return path
 
 
-def answers(path: Path) -> list[tuple[str, str, bool]]:
-    return sorted(read_people(path).select("statement_id", "observer_model", "flag").iter_rows())
+def answers(path: Path) -> list[tuple[str, bool]]:
+    return sorted(read_people(path).select("statement_id", "flag").iter_rows())
 
 
 def test_answers_are_read_from_both_exports_without_what_was_skipped(tmp_path: Path) -> None:
@@ -61,7 +61,7 @@ def test_answers_are_read_from_both_exports_without_what_was_skipped(tmp_path: P
         annotation(5, 8, ""),
     ]
     whole = written(tmp_path / "whole.json", [task(first, some), task(second, [annotation(6, 7, "Deceptive")])])
-    expected = [("game-1:4", "person-1", False), ("game-1:4", "person-2", False), ("game-1:7", "person-2", True)]
+    expected = [("game-1:4", False), ("game-1:4", False), ("game-1:7", True)]
     assert answers(whole) == expected
     assert "anna" not in str(read_people(whole).to_dicts())
     plain = {"annotation_id": 1, "created_at": "2026-01-01T00:00:01Z", "updated_at": "2026-01-01T00:00:01Z"}
@@ -106,10 +106,6 @@ def test_people_stand_beside_a_detector_and_a_chat_model_on_what_they_annotated(
             done.append(task(one["data"], [annotation(who, who, (right, wrong, right)[who]) for who in range(3)]))
     elsewhere = next(one for one in tasks if one["data"]["statement_id"] not in lies)
     done.append(task(elsewhere["data"], [annotation(0, 0, "Honest")]))
-    alone = written(tmp_path / "alone.json", [{**one, "annotations": one["annotations"][:1]} for one in done])
-    few = liescope.evaluate(tmp_path / "tfidf", run, split="test", people=alone)
-    assert {"recall"} <= {row.metric for row in few.rows if row.scorer == "observer:person-1"}
-    assert "agreement" not in {row.metric for row in few.rows}
     wise = f"openai:wise@{serve(with_logprobs).url}"
     found = liescope.evaluate(
         tmp_path / "tfidf",
@@ -129,9 +125,5 @@ def test_people_stand_beside_a_detector_and_a_chat_model_on_what_they_annotated(
     # a chat model is asked first about what people judged
     assert judged["judge:wise", "auroc", None].games in (1, 2, 3)
     assert values["tfidf", "auroc_difference", people] == pytest.approx(values["tfidf", "auroc", None] - 1)
-    assert [values[f"observer:person-{n}", "recall", None] for n in (1, 2, 3)] == [1, 0, 1]
-    assert [values[f"observer:person-{n}", "agreement", None] for n in (1, 2, 3)] == [0.5, 0, 0.5]
     sections = {section.name: section for section in report(found).sections}
     assert "Judged by people" in " ".join(sections["beside"].paragraphs)
-    assert sections["figures"].table is not None
-    assert {"observers:flags", "observer:person-1"} <= {row[2] for row in sections["figures"].table.rows()}

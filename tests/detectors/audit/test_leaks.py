@@ -133,16 +133,6 @@ def test_runs_that_are_the_label_are_said_to_leave_nothing_to_learn_from(plant: 
     )
 
 
-def test_a_split_by_statement_gains_where_names_tell_games_apart(plant: Plant) -> None:
-    def own_names(rows: Rows) -> None:
-        for row in rows["statements"]:
-            row["speaker"] = f"{row['speaker']}{row['game_id'][-5:]}"
-            row["text"] = row["text"].replace("lime", "item").replace("gate", "item")
-
-    (words,) = alarms(division(plant(own_names).data))
-    assert words.startswith("By statement, not by game, names and words reach")
-
-
 def test_labels_texts_and_turns_that_are_missing_for_one_model_or_role_are_found(plant: Plant) -> None:
     def gone(rows: Rows) -> None:
         draw = random.Random(6)

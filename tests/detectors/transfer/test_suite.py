@@ -115,9 +115,7 @@ def test_what_is_not_at_hand_is_named_with_where_to_get_it(of_chats: TransferRes
     assert "https://example.org/gone" in missing
 
 
-def test_nothing_is_learned_from_what_is_only_tested(
-    suite: Path, recording: type[RecordingDetector]
-) -> None:
+def test_nothing_is_learned_from_what_is_only_tested(suite: Path, recording: type[RecordingDetector]) -> None:
     found = transfer(suite=suite, detector=recording.kind, context=0, smoothing=1.0)
     learned = [{statement.partition("-")[0] for statement in ids} for ids in recording.fits()]
     assert learned
