@@ -181,8 +181,9 @@ def _known(rated: Floats) -> Probe:
 def _by_probe(table: UnitTable, probe: Probe, fold: Fold) -> Floats:
     """The scores of a probe; players have none where a statement has none."""
     said = probe(fold.learn, fold.score, table.y)
-    players = np.full(len(table.seats(fold.score)), np.nan)
-    return np.r_[said, players_of(table, fold.score, said) if np.isfinite(said).all() else players]
+    whole = np.isfinite(said).all()
+    players = players_of(table, fold.score, said) if whole else np.full(len(table.seats(fold.score)), np.nan)
+    return np.concatenate([said, players])
 
 
 def players_of(table: UnitTable, rows: Rows, scores: Floats, detector: Detector | None = None) -> Floats:

@@ -187,10 +187,7 @@ def test_what_carries_a_canary_is_tested_on_and_never_learned_from(
     assert cells["open", "marked"].statements == 144
     assert cells["half", "open"].value is not None
     assert cells["marked", "open"].value is None
-    assert (
-        cells["marked", "open"].why
-        == "marked: nothing is learned from it, for it carries a canary or is only tested on"
-    )
+    assert cells["marked", "open"].why.startswith("marked: nothing is learned from it, for it carries a canary")
 
 
 def test_where_everything_carries_a_canary_transfer_is_refused_as_training_is(planted: Planted, tmp_path: Path) -> None:
