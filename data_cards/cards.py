@@ -35,8 +35,8 @@ def served_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
     """How people came to play, from the plans in corpus.json.
 
     consents: each text that people agreed to, with its hash and the runs that it was for; patience: each set of waiting
-    times of games; pacing: each pacing of programs, and unpaced: games without one; mixed: games that people shared
-    with programs, of how many; unsaid: runs that may hold people's games or answers and do not say how people joined.
+    times of games; mixed: games that people shared with programs, of how many; unsaid: runs that may hold people's
+    games or answers and do not say how people joined.
     """
     served = {run["name"]: run["plan"] for run in facts["runs"] if run["plan"].get("served")}
     texts: dict[tuple[str, ...], list[str]] = {}
@@ -46,14 +46,11 @@ def served_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
         texts.setdefault(tuple(said["consent"]), []).append(name)
         waits[said["words"], said["choices"], said["away"]] = None
     mixed = sum(any(not spec.startswith(_PERSON) for spec in plan["held"].values()) for plan in served.values())
-    paced = [plan["served"]["pacing"] for plan in served.values() if plan["served"].get("pacing")]
     people = "human" in facts["seat_sources"]
     return {
         "people": people,
         "consents": [{"hash": consent_hash(text), "text": text, "runs": runs} for text, runs in texts.items()],
         "patience": list(waits),
-        "pacing": [dict(pace) for pace in dict.fromkeys(tuple(pace.items()) for pace in paced)],
-        "unpaced": len(served) - len(paced),
         "mixed": mixed,
         "tables_served": len(served),
         "unsaid": [run["name"] for run in facts["runs"] if _unsaid(run["plan"], people)],

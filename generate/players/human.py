@@ -5,23 +5,18 @@ needs a desk and something that carries asks to the person and answers back: `li
 from __future__ import annotations
 
 import asyncio
-import math
 import re
 import time
 from collections.abc import Collection, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
-from random import Random, SystemRandom
-from typing import Any
+from random import SystemRandom
 
-from pydantic import BaseModel, ConfigDict, Field
-
-from liescope.common.errors import LiescopeError, RunPaused, UsageError
+from liescope.common.errors import LiescopeError, UsageError
 from liescope.common.model_names import PEOPLE
-from liescope.games.core import Ask, AskKind, Event, EventKind, Reply
+from liescope.games.core import Ask, AskKind, Event, Reply
 from liescope.games.record import Source
 from liescope.games.withdrawal import NAME as WITHDRAWN
-from liescope.generate.players.player_protocol import Attempt, Halt, Player, PlayerContext
+from liescope.generate.players.player_protocol import Attempt, PlayerContext
 
 LONGEST_NAME = 32
 LEFT = "left the game"
@@ -176,74 +171,3 @@ def suggested(taken: Collection[str]) -> str:
 
 def _no_desk() -> AskDesk:
     raise UsageError("people play in a browser: open a game with `liescope serve`")
-
-
-_SPREAD = 0.38  # standard deviation of the logarithm of typing speeds
-_LETTERS = 5  # characters to a typed word
-
-
-class Pacing(BaseModel):
-    """How fast people are.
-
-    reading, typing: words a minute; thinking: the median of the seconds before an answer; most: the most seconds for
-    any answer. The speeds are the means of large studies: silent reading of English at 238 words a minute (Brysbaert
-    2019, 190 studies), typing on a keyboard at 52 (Dhakal et al. 2018, 168,000 people; standard deviation 20), with
-    five characters to the typed word. No study is behind the time to think.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    reading: float = Field(default=238.0, gt=0)
-    typing: float = Field(default=52.0, gt=0)
-    thinking: float = Field(default=4.0, ge=0)
-    most: float = Field(default=75.0, gt=0)
-
-    def seconds(self, ask: Ask, view: Sequence[Event], reply: Reply) -> float:
-        """How long a person in this seat would take. Equal for equal places in a game, and without using up the game's
-        own draws.
-        """
-        # this seat's own speed, for the whole game
-        own = math.exp(_SPREAD * Random(f"pace {ask.game} {ask.seat}").gauss(0, 1))
-        mood = math.exp(_SPREAD * Random(f"pace {ask.game} {ask.seat} {ask.step}").gauss(0, 1))
-        words = sum(len(text.split()) for text in _unread(ask, view))
-        typed = len(reply.text or "") / _LETTERS
-        return min(60 * words / self.reading + self.thinking * mood + 60 * typed / (self.typing * own), self.most)
-
-
-def _unread(ask: Ask, view: Sequence[Event]) -> list[str]:
-    """What others have said since the seat last said or decided something."""
-    found: list[str] = []
-    for event in reversed(view):
-        if event.actor == ask.seat and event.kind in (EventKind.STATEMENT, EventKind.SILENCE, EventKind.VOTE):
-            break
-        found.append(event.text)
-    return found
-
-
-class Paced:
-    """A player that answers at a human pace, so that its speed does not give it away among people: it takes the time to
-    read what was said since it last acted, to think, and to type. The time it really took counts towards that.
-    """
-
-    def __init__(self, player: Player, pacing: Pacing, halt: Halt) -> None:
-        self.model = player.model
-        self.source = player.source
-        self._player = player
-        self._pacing = pacing
-        self._halt = halt
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._player, name)  # passes on what only some players have: a host, a name for each seat
-
-    async def prepare(self) -> None:
-        await self._player.prepare()
-
-    async def answer(self, ask: Ask, view: Sequence[Event]) -> Reply:
-        begun = time.monotonic()
-        reply = await self._player.answer(ask, view)
-        with suppress(RunPaused):  # keeps the reply if the run ends during the wait
-            await self._halt.sleep(begun + self._pacing.seconds(ask, view, reply) - time.monotonic())
-        return reply
-
-    async def close(self) -> None:
-        await self._player.close()

@@ -27,7 +27,6 @@ from liescope.games.game_options import GameSpec
 from liescope.games.game_registry import find_game
 from liescope.games.playable import roles_in_play
 from liescope.games.rated_game import RatingSpec
-from liescope.generate.players.human import Pacing
 from liescope.generate.runs.journal_reader import number_in
 from liescope.generate.runs.run_folder import PART, PLAN_FILE, numbers_of
 
@@ -179,8 +178,7 @@ class RunPlan(BaseModel):
 
 class Served(BaseModel):
     """How people got their seats. consent: the paragraphs of the text that they agreed to; words, choices, away:
-    for how many seconds the game waited for words, for anything else, and for people who were away; pacing: how
-    programs answered, None if as fast as they could.
+    for how many seconds the game waited for words, for anything else, and for people who were away.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -189,7 +187,6 @@ class Served(BaseModel):
     words: float
     choices: float
     away: float
-    pacing: Pacing | None = None
 
 
 class Plan(RunPlan):

@@ -31,7 +31,6 @@ from liescope.common.leaks import hide_secrets, secrets_of
 from liescope.games.core import ASSESSMENTS, Ask, AskKind, Event, Reply
 from liescope.games.record import GameRecord, Source, Status
 from liescope.games.session import Session
-from liescope.generate.players.human import Paced, Pacing
 from liescope.generate.players.player_protocol import (
     PREFLIGHT,
     VIA_CACHE,
@@ -71,11 +70,10 @@ async def run(
     watch: Watch | None = None,
     halt: Halt | None = None,
     shared: Shared | None = None,
-    pacing: Pacing | None = None,
 ) -> RunProgress:
     """Do a job in a run folder, or resume the run in it. watch: called from time to time with the progress; halt: ends
     the run early when set; requests under way still finish and are kept. shared: what the players share with this
-    caller; pacing: of all players but people.
+    caller.
 
     Nothing is written before every player is open and, if there is anything left to do, prepared. Raises PlanChanged if
     the folder holds a different plan, UsageError for a player that cannot be opened or a folder that cannot be written
@@ -119,11 +117,6 @@ async def run(
             shared=shared or Shared(),
         )
         players = open_players(job.plan.specs, context, stack)
-        if pacing is not None:
-            players = {
-                spec: player if player.source is Source.HUMAN else Paced(player, pacing, halt)
-                for spec, player in players.items()
-            }
         ended = set[str]() if journal is None or retry_failed else set(journal.game_ids())
         if limits.preflight and any(True for _ in job.chains(ended)):
             await prepare(list(players.values()))
@@ -303,7 +296,7 @@ class _Run:
             )
             asked = [seats[asks[place].seat] for place in missing]
             # A script never waits, so there is nothing to gain from asking it concurrently.
-            if len(missing) == 1 or all(p.source is Source.SCRIPTED and not isinstance(p, Paced) for p in asked):
+            if len(missing) == 1 or all(player.source is Source.SCRIPTED for player in asked):
                 fresh: Sequence[Reply] = [await one for one in waiting]
             else:
                 fresh = _all_or_first_error(await asyncio.gather(*waiting, return_exceptions=True))

@@ -8,7 +8,7 @@ from liescope.data_cards.cards import served_facts
 
 
 def test_only_runs_that_may_hold_people_are_named_for_saying_nothing_of_them() -> None:
-    served = {"consent": ["We record it."], "words": 60.0, "choices": 60.0, "away": 5.0, "pacing": None}
+    served = {"consent": ["We record it."], "words": 60.0, "choices": 60.0, "away": 5.0}
     plans: dict[str, dict[str, Any]] = {
         "table": {"players": ["human:Ada"], "held": {"Bob": "human:Ada"}, "served": served},
         "scripts": {"players": ["scripted:bold"]},

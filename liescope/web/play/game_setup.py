@@ -27,7 +27,7 @@ from liescope.common.settings import OptionsModel
 from liescope.games.game_registry import PAGES, find_game
 from liescope.games.record import GameRecord, Status
 from liescope.games.withdrawal import NAME
-from liescope.generate.players.human import Pacing, SeatPatience
+from liescope.generate.players.human import SeatPatience
 from liescope.generate.players.player_protocol import PlayerContext
 from liescope.generate.players.player_registry import files_of
 from liescope.generate.runs.journal import Journal
@@ -79,7 +79,7 @@ class Setup(OptionsModel):
     """One game; the fields with a description are those that a host fills in. options: of the game, as `play` takes
     them; seats: by name in the game, PERSON or a player's spec; filler: the spec that takes the seats of people who do
     not come; words, choices, away: seconds to wait for people, as in `SeatPatience`; prompts: of the models; consent:
-    the paragraphs that people agree to; pacing: of the programs' answers, None for as fast as they come.
+    the paragraphs that people agree to.
     """
 
     game: str
@@ -93,13 +93,12 @@ class Setup(OptionsModel):
     )
     prompts: str = "full"
     consent: Paragraphs = CONSENT
-    pacing: Pacing | None = None
     mortal: bool = Field(default=False, description="The first night, which is drawn, may kill people, too")
 
     @property
     def served(self) -> Served:
         """What the rounds' plan records about how people joined them."""
-        return Served(consent=self.consent, words=self.words, choices=self.choices, away=self.away, pacing=self.pacing)
+        return Served(consent=self.consent, words=self.words, choices=self.choices, away=self.away)
 
     def options_with(self, people: Collection[str]) -> dict[str, Any]:
         """The options of a game with people in these seats."""

@@ -208,7 +208,6 @@ class HostedGame:
                 self._watched,
                 halt=self._halt,
                 shared=shared,
-                pacing=plan.served.pacing if plan.served else None,
             )
             stop = tally.stop or failed(self.run)
         except LiescopeError as error:

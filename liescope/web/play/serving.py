@@ -17,7 +17,6 @@ from liescope.common.console import end_by, heeded, let_go_of_terminal
 from liescope.common.errors import MissingExtra, UsageError
 from liescope.common.folders import take_lock
 from liescope.common.settings import takes
-from liescope.generate.players.human import Pacing
 from liescope.generate.players.run_limits import Limits
 from liescope.web.web_settings import ServeSettings
 
@@ -100,9 +99,7 @@ def serve(
         raise UsageError("people, players and options belong to a game: name it too (--game NAME)")
     public = public_address(public) if public else ""
     meant = told_of(host, public)
-    terms: dict[str, Any] = {"pacing": Pacing()} if own.pace else {}
-    if own.consent is not None:
-        terms["consent"] = read_consent(Path(own.consent))
+    terms = {} if own.consent is None else {"consent": read_consent(Path(own.consent))}
     limits = Limits.of({"give_up_after": own.give_up_after})
     hub = Hub(Path(out), limits, terms)
     with ExitStack() as stack:

@@ -198,7 +198,7 @@ def test_a_game_that_its_host_closed_goes_as_a_whole(tmp_path: Path) -> None:
 def server(tmp_path: Path) -> Iterator[Server]:
     (tmp_path / "consent.txt").write_text("All of it is kept.\n\nWrite to <host>.", "utf-8")
     words = ["liescope", "serve", "--out", str(tmp_path / "out"), "--game", "mini-mafia", "--people", "2", "--port"]
-    own = Server([*words, "{port}", "--consent", str(tmp_path / "consent.txt"), "--pace"], tmp_path / "log")
+    own = Server([*words, "{port}", "--consent", str(tmp_path / "consent.txt")], tmp_path / "log")
     yield own
     own.stop()
 
@@ -236,5 +236,4 @@ def test_the_pages_of_consent_and_withdrawal(server: Server, tmp_path: Path) -> 
     with Journal.open(tmp_path / "out" / "table-1") as journal:
         served = journal.plan["served"]
     assert served["consent"] == ["All of it is kept.", "Write to <host>."]
-    assert served["pacing"]["typing"] == 52
     assert json.loads((tmp_path / "out" / "table-1" / "run.json").read_text("utf-8"))["plan"]["served"] == served
