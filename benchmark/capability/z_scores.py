@@ -81,22 +81,19 @@ def complete(found: WinTable) -> tuple[WinTable, str]:
     The model or background that lacks the largest share goes first, until nothing is missing; in a tie the background
     goes, so that models keep a score.
     """
-    every = found
+    lost = []
     while (holes := found.games == 0).any():
         of_model, of_background = holes.mean(axis=1), holes.mean(axis=0)
         if of_background.max() >= of_model.max():
-            found = found.without(1, int(of_background.argmax()))
+            place = int(of_background.argmax())
+            lost.append(f"the background {found.backgrounds[place]}")
+            found = found.without(1, place)
         else:
-            found = found.without(0, int(of_model.argmax()))
-    words = []
-    for kind, names, kept in (
-        ("model", every.models, found.models),
-        ("background", every.backgrounds, found.backgrounds),
-    ):
-        if lost := [name for name in names if name not in kept]:
-            words.append(f"the {kind}{'s' if len(lost) > 1 else ''} {', '.join(lost)}")
-    left_out = "; ".join(words)
-    return found, left_out and f"To {found.capability}, not every model met every background. Left out: {left_out}."
+            place = int(of_model.argmax())
+            lost.append(f"the model {found.models[place]}")
+            found = found.without(0, place)
+    left_out = f"To {found.capability}, not every model met every background. Left out: {', '.join(lost)}."
+    return found, left_out if lost else ""
 
 
 TAILS = (0.025, 0.975)
@@ -113,8 +110,8 @@ SCORES = schema(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BackgroundScores:
-    """scores: a frame of SCORES, best first within each capability. notes: sentences that say what is left out, and
-    where models differ no more than by chance. missing: why a capability has no scores, by its name.
+    """scores: a frame of SCORES, best first within each capability. notes: sentences that say what is left out.
+    missing: why a capability has no scores, by its name.
     """
 
     scores: pl.DataFrame
@@ -156,7 +153,7 @@ def score(cells: pl.DataFrame) -> BackgroundScores:
     """
     frames, notes, missing = [pl.DataFrame(schema=SCORES)], [], {}
     for capability in DESIGN:
-        found, incomplete = complete(table(cells, capability))
+        found, left_out = complete(table(cells, capability))
         if len(found.models) < 3:
             missing[capability] = (
                 f"to {capability}, z places a model among others, and of two it is 0.71 and -0.71 whatever they won"
@@ -165,35 +162,30 @@ def score(cells: pl.DataFrame) -> BackgroundScores:
                 "play with --design background"
             )
             continue
-        found, flat = _telling(found)
-        if not found.backgrounds:
+        notes += [left_out] if left_out else []
+        for name, spread in zip(found.backgrounds, np.ptp(found.rate, axis=0), strict=True):
+            if not spread:  # no spread to divide by
+                found = found.without(1, found.backgrounds.index(name))
+                notes.append(f"To {capability}, the background {name} is left out, as every model won alike.")
+        if found.backgrounds:
+            frames.append(_scores(found))
+        else:
             missing[capability] = f"to {capability}, every model has the same win rate; play more games"
-            continue
-        notes += [*([incomplete] if incomplete else ()), *flat, *_by_chance(found)]
-        frames.append(_scores(found))
     return BackgroundScores(pl.concat(frames), tuple(notes), missing)
 
 
 def _scores(found: WinTable) -> pl.DataFrame:
     z, z_sd = standardised(found.rate, found.rate_sd)
     lo, hi = free_interval(found)
-    return pl.DataFrame(
-        {
-            "capability": [found.capability] * len(found.models),
-            "model": found.models,
-            "z": z,
-            "z_sd": z_sd,
-            "z_lo": lo,
-            "z_hi": hi,
-            "score": np.exp(z),
-            "score_sd": np.exp(z) * z_sd,
-            "score_lo": np.exp(lo),
-            "score_hi": np.exp(hi),
-            "backgrounds": [len(found.backgrounds)] * len(found.models),
-            "games": found.games.sum(axis=1),
-        },
-        SCORES,
-    ).sort("z", "model", descending=[True, False])
+    columns = {
+        "capability": [found.capability] * len(found.models),
+        "model": found.models,
+        **{"z": z, "z_sd": z_sd, "z_lo": lo, "z_hi": hi},
+        **{"score": np.exp(z), "score_sd": np.exp(z) * z_sd, "score_lo": np.exp(lo), "score_hi": np.exp(hi)},
+        "backgrounds": [len(found.backgrounds)] * len(found.models),
+        "games": found.games.sum(axis=1),
+    }
+    return pl.DataFrame(columns, SCORES).sort("z", "model", descending=[True, False])
 
 
 def standardised(rate: Array, rate_sd: Array) -> tuple[Array, Array]:
@@ -224,25 +216,3 @@ def free_interval(found: WinTable, draws: int = DRAWS, seed: int = SEED) -> tupl
         total += np.clip((rates - rates.mean(axis=1, keepdims=True)) / np.sqrt(free), -most, most)
     lo, hi = np.quantile(total / len(found.backgrounds), TAILS, axis=0)
     return lo, hi
-
-
-def _telling(found: WinTable) -> tuple[WinTable, list[str]]:
-    """The table without backgrounds in which all models have the same win rate, and a sentence for each of those."""
-    notes = []
-    for name, spread in zip(found.backgrounds, np.ptp(found.rate, axis=0), strict=True):
-        if not spread:  # no spread to divide by
-            found = found.without(1, found.backgrounds.index(name))
-            notes.append(
-                f"To {found.capability}, the background {name} is left out, as every model has the same win rate."
-            )
-    return found, notes
-
-
-def _by_chance(found: WinTable) -> list[str]:
-    """The backgrounds in which the models' win rates spread no more than chance makes equal ones."""
-    spread = found.rate.var(axis=0, ddof=1) <= np.square(found.rate_sd).mean(axis=0)
-    names = [name for name, chance in zip(found.backgrounds, spread, strict=True) if chance]
-    if not names:
-        return []
-    where = ", ".join(names)
-    return [f"To {found.capability}, models differ no more than by chance against {where}; more games are needed."]

@@ -122,14 +122,12 @@ def test_what_cannot_be_scored_says_why() -> None:
         assert "no two models met the same background" in score(cells).missing["deceive"]
 
 
-def test_a_background_where_all_are_equal_is_left_out_and_chance_is_named() -> None:
+def test_a_background_where_all_are_equal_is_left_out_and_named() -> None:
     found = made(np.array([[0.1, 0.5, 0.4], [0.5, 0.5, 0.4], [0.9, 0.5, 0.4]]), 50, 1)
     found.wins[:, 1] = 25
     found.wins[:, 2] = 20, 21, 22
     notes = score(counts(found)).notes
-    assert "To deceive, the background y is left out, as every model has the same win rate." in notes
-    assert "To deceive, models differ no more than by chance against z; more games are needed." in notes
-    assert len(notes) == 2
+    assert notes == ("To deceive, the background y is left out, as every model won alike.",)
 
 
 @pytest.mark.parametrize(("games", "spread"), [(100, 0.1), (20, 0.1), (100, 0.25)])
@@ -197,15 +195,6 @@ def test_a_model_that_one_side_does_not_score_is_left_out_and_two_are_too_few() 
     assert with_capability_model(ours, few.head(2)).is_empty()
 
 
-def test_a_villagers_offset_is_compared_where_the_fitted_model_has_one() -> None:
-    offset = bundled("published").with_columns(
-        b=-pl.col("v"), b_sd="v_sd", v=pl.lit(None, pl.Float64), v_sd=pl.lit(None, pl.Float64)
-    )
-    found = with_capability_model(score(published_counts()).scores, offset).filter(measure="Pearson")
-    assert found["one"].to_list() == ["m", "d", "b"]
-    assert found["r"][2] < -0.9
-
-
 RATES = [f"background-rates-{name}" for name in DESIGN]
 ABLATION = "discussion rounds 8"
 
@@ -246,9 +235,7 @@ def test_games_of_every_background_give_every_figure_of_the_method() -> None:
         "background_rates": 24,
         "background_agreement": 6,
     }
-    page = html(found)
-    assert re.search(r"To deceive, m and z correlate by [-0-9.]+ \([-0-9.]+ to [-0-9.]+\), their ranks by", page)
-    assert not re.search(r">(nan|None)<", page)
+    assert not re.search(r">(nan|None)<", html(found))
 
 
 def test_several_conditions_stand_beside_each_other_with_their_correlation() -> None:
@@ -260,9 +247,8 @@ def test_several_conditions_stand_beside_each_other_with_their_correlation() -> 
     between = found.tables["background_conditions"].filter(measure="Pearson")
     assert between.select("capability", "models").rows() == [("deceive", 4), ("detect", 4), ("disclose", 3)]
     assert (between["r"] > 0.9).all()
-    page = html(found)
-    assert f"To deceive, settings not stated and {ABLATION} correlate by" in page
-    assert f"{ABLATION}: To disclose, not every model met every background. Left out: the model GPT-4.1 Mini." in page
+    left_out = f"{ABLATION}: To disclose, not every model met every background. Left out: the model GPT-4.1 Mini."
+    assert left_out in html(found)
 
 
 @pytest.mark.parametrize(
