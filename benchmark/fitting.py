@@ -73,7 +73,7 @@ class FitResult:
                 part.condition,
                 {
                     **to_json(part.posterior),
-                    "goodness": asdict(part.goodness) | {"separated": list(part.goodness.separated)},
+                    "goodness": asdict(part.goodness),
                     **effects.to_json(part.posterior),
                 },
             )

@@ -24,6 +24,8 @@ import numpy.typing as npt
 from liescope.common.errors import MissingExtra
 
 Array = npt.NDArray[np.float64]
+TAILS = (0.025, 0.975)
+"""The bounds of every interval, as quantiles."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,27 +55,6 @@ def read_counts(path: Path) -> Counts:
 
 def parse_counts(text: str, name: str) -> pl.DataFrame:
     """The cells of a CSV text; name: used in errors. See `read_counts`."""
-    header, rows = _rows(text, name)
-    missing = [column for column in SCHEMA if column not in header]
-    if missing:
-        raise BadData(
-            f"{name} lacks the column {missing[0]!r}; counts have the columns {', '.join(SCHEMA)}, "
-            f"this file has {', '.join(header) or 'none'}"
-        )
-    cells = []
-    for line, row in rows:
-        names = [row[column].strip() for column in PLAYERS]
-        if not all(names):
-            raise BadData(f"{name}, line {line}: a cell needs the names of a {DECEIVER}, a {DISCLOSER} and a {VOTER}")
-        wins, games = (_whole(row[column], column, line, name) for column in ("mafia_wins", "games"))
-        if games < 1 or wins > games:
-            raise BadData(f"{name}, line {line}: {wins} mafia wins in {games} games is impossible; check both columns")
-        cells.append((*names, wins, games))
-    return tally(pl.DataFrame(cells, SCHEMA, orient="row"))
-
-
-def _rows(text: str, name: str) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
-    """The header and (line number, row by column) of every line that is not blank."""
     reader = csv.reader(StringIO(text))
     try:
         header = [column.strip() for column in next(reader, [])]
@@ -84,20 +63,32 @@ def _rows(text: str, name: str) -> tuple[list[str], list[tuple[int, dict[str, st
         raise BadData(f"{name} cannot be read as CSV: {error}") from None
     if len(set(header)) < len(header):
         raise BadData(f"{name} has two columns with the same name: {', '.join(header)}; rename one")
-    for number, line in lines:
-        if len(line) != len(header):
-            raise BadData(f"{name}, line {number}: {len(line)} fields under {len(header)} columns; correct the line")
-    if header and not lines:
+    if missing := [column for column in SCHEMA if column not in header]:
+        raise BadData(
+            f"{name} lacks the column {missing[0]!r}; counts have the columns {', '.join(SCHEMA)}, "
+            f"this file has {', '.join(header) or 'none'}"
+        )
+    if not lines:
         raise BadData(f"{name} holds no counts; each line after the header is a cell")
-    return header, [(number, dict(zip(header, line, strict=True))) for number, line in lines]
+    return tally(pl.DataFrame([_cell(header, *line, name) for line in lines], SCHEMA, orient="row"))
 
 
-def _whole(text: str, column: str, line: int, name: str) -> int:
-    """A count: a whole number, not negative; 23.0, as spreadsheets write it, is one."""
-    whole = text.strip().removesuffix(".0")
-    if not (whole.isascii() and whole.isdigit() and len(whole) <= MOST_DIGITS):
-        raise BadData(f"{name}, line {line}: {column} is {text!r}; it must be a whole number, zero or more")
-    return int(whole)
+def _cell(header: Sequence[str], number: int, line: Sequence[str], name: str) -> tuple[str | int, ...]:
+    """The values of a line in the order of SCHEMA. A count is a whole number, or 23.0 as spreadsheets write it."""
+    where = f"{name}, line {number}"
+    if len(line) != len(header):
+        raise BadData(f"{where}: {len(line)} fields under {len(header)} columns; correct the line")
+    row = {column: value.strip() for column, value in zip(header, line, strict=True)}
+    if not all(row[player] for player in PLAYERS):
+        raise BadData(f"{where}: a cell needs the names of a {DECEIVER}, a {DISCLOSER} and a {VOTER}")
+    for column in ("mafia_wins", "games"):
+        whole = row[column].removesuffix(".0")
+        if not (whole.isascii() and whole.isdigit() and len(whole) <= MOST_DIGITS):
+            raise BadData(f"{where}: {column} is {row[column]!r}; it must be a whole number, zero or more")
+    wins, games = (int(row[column].removesuffix(".0")) for column in ("mafia_wins", "games"))
+    if games < 1 or wins > games:
+        raise BadData(f"{where}: {wins} mafia wins in {games} games is impossible; check both columns")
+    return (*(row[player] for player in PLAYERS), wins, games)
 
 
 Counted = npt.NDArray[np.int64]

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 from scipy.special import expit
 
 from liescope.benchmark.analyses.analysis_figures import Dots, stated_conditions
 from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, VOTER, schema
+from liescope.benchmark.capability.model import SLIPS
+from liescope.benchmark.capability.posterior import Posterior, slip_rates
 from liescope.benchmark.capability.results import labelled, summary
 from liescope.common.figures import svg
 from liescope.common.report.contents import Column, Report, Section, Table
 
-if TYPE_CHECKING:
-    from liescope.benchmark.capability.posterior import Posterior
-
 EFFECTS = schema("text term level", "number effect effect_lo effect_hi points points_lo points_hi", "count games")
-SLIPS = schema("text role model", "number slip slip_lo slip_hi drawn drawn_lo drawn_hi", "count votes")
 NOBODY = "nobody"
 
 
@@ -37,23 +35,14 @@ def effects(posterior: Posterior) -> pl.DataFrame:
     return pl.DataFrame(rows, EFFECTS, orient="row")
 
 
-def slip_rates(posterior: Posterior) -> pl.DataFrame:
-    """How often each model votes for the voter as deceiver or discloser (slip, of its readable votes), and how often
-    the rules drew its vote (drawn), with central 95% intervals: a frame of SLIPS, empty for a model without slips.
-    """
-    rows = []
-    if posterior.slips is not None:
-        for (role, model), drawn in posterior.slips.drawn.items():
-            slip = posterior.slips.slip.get((role, model))
-            mine = posterior.rows.filter(pl.col(role) == model)
-            votes = int(mine[f"{role}_votes"].sum()) + int(mine[f"{role}_drawn"].sum())
-            rows.append((role, model, *((None,) * 3 if slip is None else summary(slip)), *summary(drawn), votes))
-    return pl.DataFrame(rows, SLIPS, orient="row")
+def slips(posterior: Posterior) -> pl.DataFrame:
+    """The slips and drawn votes of each role and model (`slip_rates`), empty for a model without that term."""
+    return slip_rates(posterior.rows) if SLIPS in posterior.variant.terms else pl.DataFrame()
 
 
 def to_json(posterior: Posterior) -> dict[str, list[dict[str, Any]]]:
     """Both as rows under "effects" and "slips", if the fitted model has such terms."""
-    found = {"effects": effects(posterior), "slips": slip_rates(posterior)}
+    found = {"effects": effects(posterior), "slips": slips(posterior)}
     return {name: table.to_dicts() for name, table in found.items() if table.height}
 
 
@@ -79,7 +68,7 @@ def part(posteriors: Mapping[str, Posterior]) -> Report:
     """Both as sections and the tables effects and slips. posteriors: by condition, "" for the only one."""
     several = len(posteriors) > 1
     shifts = labelled({name: effects(one) for name, one in posteriors.items()}, several)
-    votes = labelled({name: slip_rates(one) for name, one in posteriors.items()}, several)
+    votes = labelled({name: slips(one) for name, one in posteriors.items()}, several)
     sections = []
     if shifts.height:
         axis = "effect on the logit, with its 95% interval"

@@ -5,7 +5,7 @@ with its pictures, and as the lines that `fit` prints.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
@@ -167,23 +167,10 @@ def _fit(result: FitResult) -> Section:
 
 def _sampler(result: FitResult) -> Section:
     rows = [
-        {
-            "condition": fit.condition,
-            "model": fit.posterior.variant.name,
-            "sampler": f"NUTS by {fit.posterior.settings.sampler}",
-            "chains": found.chains,
-            "draws": found.draws,
-            "tuning draws": fit.posterior.settings.tune,
-            "seed": fit.posterior.settings.seed,
-            "largest r-hat": found.r_hat_max,
-            "smallest bulk ESS": round(found.ess_bulk_min),
-            "smallest tail ESS": round(found.ess_tail_min),
-            "smallest BFMI": found.bfmi_min,
-            "divergences": found.divergences,
-            "seconds": found.seconds,
-        }
+        {"condition": fit.condition, "model": fit.posterior.variant.name}
+        | asdict(fit.posterior.settings)
+        | asdict(fit.posterior.diagnostics)
         for fit in result.fits
-        for found in (fit.posterior.diagnostics,)
     ]
     used = ", ".join(f"{name} {number}" for name, number in versions().items())
     table = pl.DataFrame(rows) if len(rows) > 1 else pl.DataFrame(rows).drop("condition")

@@ -11,8 +11,9 @@ import polars as pl
 from scipy.special import expit
 
 from liescope.benchmark.capability.backend import Array, Settings, load, mixing, sample
-from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, PLAYERS, VOTER, tally
+from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, PLAYERS, VOTER, schema, tally
 from liescope.benchmark.capability.model import PAPER, PARAMETERS, ROLES, SLIPS, Variant, check_identified, logits
+from liescope.benchmark.capability.z_scores import laplace
 from liescope.common.errors import NotConverged, UnknownName, UsageError
 
 R_HAT_MOST = 1.01
@@ -66,53 +67,43 @@ def bfmi(energy: Array) -> float:
     return float((np.square(np.diff(energy, axis=1)).mean(axis=1) / spread).min())
 
 
-Rates = dict[tuple[str, str], Array]
-"""Draws of a rate by role and model, each of shape (draws,)."""
+RATES = schema("text role model", "number slip slip_lo slip_hi drawn drawn_lo drawn_hi", "count votes")
 
 
-@dataclass(frozen=True, slots=True)
-class Slips:
-    """slip: the share of a deceiver's or discloser's readable votes that go to the voter; drawn: the share of anybody's
-    votes that the rules drew.
+def slip_rates(rows: pl.DataFrame) -> pl.DataFrame:
+    """How often each model votes for the voter as deceiver or discloser (slip, of its readable votes), and how often
+    the rules drew its vote (drawn), with central 95% intervals, by Laplace's rule: a frame of RATES. rows: from
+    `rows_for`, with slips.
     """
-
-    slip: Rates
-    drawn: Rates
-
-
-def slips_of(rows: pl.DataFrame, draws: int, seed: int) -> Slips:
-    """Draws of each rate from its posterior, Beta(1 + events, 1 + others). rows: from `rows_for`, with slips."""
-    random = np.random.default_rng(seed)
-    slip, drawn = {}, {}
+    found: list[tuple[object, ...]] = []
     for role in PLAYERS:
+        slips = pl.lit(None, pl.Int64) if role == VOTER else pl.col(f"{role}_slips").sum()
         counts = rows.group_by(pl.col(role).alias("model")).agg(
-            pl.col(f"{role}_votes").sum().alias("read"),
-            pl.col(f"{role}_drawn").sum().alias("drawn"),
-            (pl.col(f"{role}_slips") if role != VOTER else pl.lit(0)).sum().alias("slips"),
+            pl.col(f"{role}_votes").sum().alias("read"), pl.col(f"{role}_drawn").sum().alias("drawn"), slips=slips
         )
-        for model, read, by_rules, slipped in counts.sort("model").iter_rows():
-            drawn[role, model] = random.beta(1 + by_rules, 1 + read, draws)
-            if role != VOTER:
-                slip[role, model] = random.beta(1 + slipped, 1 + read - slipped, draws)
-    return Slips(slip, drawn)
+        for model, read, drawn, slipped in counts.sort("model").iter_rows():
+            slip = (None,) * 3 if slipped is None else laplace(slipped, read)
+            found.append((role, model, *slip, *laplace(drawn, read + drawn), read + drawn))
+    return pl.DataFrame(found, RATES, orient="row")
 
 
-def win_chances(rows: pl.DataFrame, for_discloser: Array, slips: Slips) -> Array:
+def win_chances(rows: pl.DataFrame, for_discloser: Array, rates: pl.DataFrame) -> Array:
     """The chance that mafia wins, shape (draws, rows), from the voter's readable votes for the discloser, same
-    shape.
+    shape. rates: `slip_rates`, of which the means are taken.
 
     A drawn vote goes to either other player with chance 1/2. The player with most votes is arrested, ties broken by
     lot; the town wins if that is the deceiver.
     """
 
-    def rate(rates: Rates, role: str) -> Array:
-        return np.stack([rates[role, model] for model in rows[role]], axis=1)
+    def rate(name: str, role: str) -> Array:
+        of = dict(rates.filter(role=role).select("model", name).iter_rows())
+        return np.array([of[model] for model in rows[role]])
 
     def aims(role: str) -> Array:  # the chance that deceiver or discloser vote for each other
-        drawn = rate(slips.drawn, role)
-        return (1 - drawn) * (1 - rate(slips.slip, role)) + drawn / 2
+        drawn = rate("drawn", role)
+        return np.asarray((1 - drawn) * (1 - rate("slip", role)) + drawn / 2)
 
-    drawn = rate(slips.drawn, VOTER)
+    drawn = rate("drawn", VOTER)
     deceiver, discloser = aims(DECEIVER), aims(DISCLOSER)
     voter = (1 - drawn) * (1 - for_discloser) + drawn / 2  # the chance to vote for the deceiver
     town = (
@@ -139,8 +130,8 @@ class Posterior:
 
     rows: what was fitted, counts with the columns of the shifts; names: by parameter, its entries in order
     (the models that held the role: m deceiver, d discloser, v and b voter; the levels of a shift); draws: by
-    parameter, shape (chains, draws, names). slips: of a model with the term slips. sds: draws of the spread of a
-    parameter's values (the sd of their prior), by parameter, shape (chains, draws); empty where that is fixed.
+    parameter, shape (chains, draws, names). sds: draws of the spread of a parameter's values (the sd of their prior), by
+    parameter, shape (chains, draws); empty where that is fixed.
     """
 
     rows: pl.DataFrame
@@ -149,7 +140,6 @@ class Posterior:
     diagnostics: Diagnostics
     settings: Settings
     variant: Variant = PAPER
-    slips: Slips | None = None
     sds: dict[str, Array] = field(default_factory=dict)
 
     @property
@@ -181,11 +171,11 @@ class Posterior:
         """Scores that must not be reported as if the games showed them: by parameter, the models whose score is less
         than a fifth learned (`learned`) and not known to within a fifth of a logit. Empty if there are none.
         """
-        found = {}
+        found, flat = {}, self.flat()
         for name, shares in self.learned().items():
-            open_ = (shares < LEAST_LEARNED) & (self.flat()[name].std(axis=0) > KNOWN_SD)
-            if open_.any():
-                found[name] = tuple(model for model, one in zip(self.names[name], open_, strict=True) if one)
+            untold = (shares < LEAST_LEARNED) & (flat[name].std(axis=0) > KNOWN_SD)
+            if models := tuple(model for model, one in zip(self.names[name], untold, strict=True) if one):
+                found[name] = models
         return found
 
     def cautions(self) -> tuple[str, ...]:
@@ -217,13 +207,7 @@ class Posterior:
         whole = self.flat()
         count = len(whole["m"])
         chosen = np.linspace(0, count - 1, min(most, count)).astype(np.int64)
-        draws = {name: values[None, chosen] for name, values in whole.items()}
-        if self.slips is None:
-            return replace(self, draws=draws)
-        slip, drawn = (
-            {key: one[chosen] for key, one in rates.items()} for rates in (self.slips.slip, self.slips.drawn)
-        )
-        return replace(self, draws=draws, slips=Slips(slip, drawn))
+        return replace(self, draws={name: values[None, chosen] for name, values in whole.items()})
 
     def logits(self, rows: pl.DataFrame) -> Array:
         """The logit of each row in each draw, shape (draws, rows): of the mafia's win, or, with slips, of the
@@ -238,7 +222,7 @@ class Posterior:
     def chances(self, rows: pl.DataFrame) -> Array:
         """The chance that mafia wins, shape (draws, rows)."""
         p = np.asarray(expit(self.logits(rows)), dtype=np.float64)
-        return p if self.slips is None else win_chances(rows, p, self.slips)
+        return win_chances(rows, p, slip_rates(self.rows)) if SLIPS in self.variant.terms else p
 
     def rho(self) -> Array:
         """The correlation of two games of one combination in each draw, shape (draws, 1); 0 for binomial counts.
@@ -256,11 +240,8 @@ def sampled(rows: pl.DataFrame, variant: Variant, settings: Settings) -> Posteri
     begin = time.perf_counter()
     from liescope.benchmark.capability.density import Density  # imports numba, which takes a second
 
-    slips, fitted = None, rows
-    if SLIPS in variant.terms:
-        slips = slips_of(rows, settings.chains * settings.draws, settings.seed)
-        fitted = rows.with_columns(mafia_wins="votes_for_discloser", games=f"{VOTER}_votes")
-    density = Density(fitted, variant)
+    fitted = {"mafia_wins": "votes_for_discloser", "games": f"{VOTER}_votes"} if SLIPS in variant.terms else {}
+    density = Density(rows.with_columns(**fitted), variant)
     drawn = sample(density, settings)
     draws, sds = density.parameters(drawn.points), density.sds(drawn.points)
     moving = {name: values for name, values in draws.items() if values.shape[-1] > 1 or name in ("d", "rho")}
@@ -272,7 +253,7 @@ def sampled(rows: pl.DataFrame, variant: Variant, settings: Settings) -> Posteri
         settings.chains,
         time.perf_counter() - begin,
     )
-    return Posterior(rows, density.names, draws, diagnostics, settings, variant, slips, sds)
+    return Posterior(rows, density.names, draws, diagnostics, settings, variant, sds)
 
 
 def fit(rows: pl.DataFrame, settings: Settings | None = None, variant: Variant = PAPER) -> Posterior:

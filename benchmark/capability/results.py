@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -11,15 +11,13 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from liescope.benchmark.capability.backend import Array
-from liescope.benchmark.capability.counts import DECEIVER, PLAYERS, VOTER, tally
+from liescope.benchmark.capability.backend import TAILS, Array
+from liescope.benchmark.capability.counts import PLAYERS, tally
 from liescope.benchmark.capability.model import PARAMETERS, ROLES
 from liescope.benchmark.capability.posterior import Posterior
 
 MUCH = 0.5  # a page warns from this share on
 Counted = npt.NDArray[np.int64]
-MASS = 0.95  # bounds of every interval: the 2.5% and the 97.5% quantile
-TAILS = ((1 - MASS) / 2, (1 + MASS) / 2)
 
 
 def summary(draws: Array) -> tuple[Any, Any, Any]:
@@ -152,13 +150,11 @@ def to_json(posterior: Posterior) -> dict[str, Any]:
         }
         for row in scores(posterior).iter_rows(named=True)
     ]
-    told = ("r_hat_max", "ess_bulk_min", "divergences", "draws", "chains", "seconds")
-    diagnostics = {name: getattr(posterior.diagnostics, name) for name in told}
     return {
         "variant": posterior.variant.name,
         "models": models,
         "left": uncertainty_left(posterior),
-        "diagnostics": {**diagnostics, "faults": list(posterior.faults)},
+        "diagnostics": {**asdict(posterior.diagnostics), "faults": list(posterior.faults)},
     }
 
 
@@ -184,9 +180,8 @@ def in_the_running(names: Sequence[str], chances: Array) -> str:
     several = order[: int(np.searchsorted(np.cumsum(chances[order]), SURE - 1e-9)) + 1]  # rounding adds none
     parts = [f"{names[at]} {percent(float(chances[at]))}" for at in several[:_NAMED]]
     if others := list(several[_NAMED:]):
-        share = percent(float(chances[others].sum()))
-        parts.append(f"{len(others)} {'other' if len(others) == 1 else 'others, together'} {share}")
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+        parts.append(f"{len(others)} more, together {percent(float(chances[others].sum()))}")
+    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
 
 
 def percent(chance: float) -> str:
@@ -208,7 +203,6 @@ class Goodness:
     chi2_replicated: the same for data simulated from the model; p: the posterior predictive p-value, the share of draws
     in which replicated data fit no better (near 0: the model misses something). dispersion: chi2 / chi2_replicated, 1
     for a model that fits. inside: share of combinations inside their 95% interval. combinations, games: their numbers.
-    separated: sentences about models that won or lost every game in a role, whose score only the prior keeps finite.
     """
 
     chi2: float
@@ -218,7 +212,6 @@ class Goodness:
     inside: float
     combinations: int
     games: int
-    separated: tuple[str, ...]
 
     def sentence(self) -> str:
         """How counts scatter, beside those that the model makes."""
@@ -250,25 +243,4 @@ def goodness(posterior: Posterior) -> Goodness:
         float(predictions(posterior)["inside"].to_numpy().mean()),
         cells.height,
         int(cells["games"].sum()),
-        separated(cells, posterior.variant.offset),
     )
-
-
-def separated(cells: pl.DataFrame, offset: bool) -> tuple[str, ...]:
-    """A sentence for models whose side won every game that they played in one role, and one for those that lost every
-    game. offset: whether voters have one, which such games leave undetermined; without it, nothing is said about
-    voters, whose v only scales gaps that other games measure, too.
-    """
-    said = []
-    for role in PLAYERS if offset else PLAYERS[:2]:
-        sums = cells.group_by(role).agg(pl.col("mafia_wins", "games").sum()).sort(role)
-        what = "offset" if role == VOTER else "score"
-        for outcome, mafia in (("won", role == DECEIVER), ("lost", role != DECEIVER)):
-            found = sums.filter(pl.col("mafia_wins") == (pl.col("games") if mafia else 0))
-            if found.height:
-                names = ", ".join(f"{model} ({games})" for model, _, games in found.iter_rows())
-                said.append(
-                    f"As the {role}, {outcome} every game: {names}. There the {what} is bounded by the prior only "
-                    "(separation); more games against other players would tell."
-                )
-    return tuple(said)

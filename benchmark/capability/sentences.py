@@ -102,7 +102,6 @@ def _cautions(part: ConditionFit) -> Iterable[str]:
     yield from posterior.cautions()
     if part.goodness.p < MISFIT:
         yield f"POOR FIT: {part.goodness.sentence()}"
-    yield from part.goodness.separated
 
 
 def left_sentence(posterior: Posterior) -> str:

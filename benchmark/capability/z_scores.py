@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 from scipy.special import betaincinv
 
-from liescope.benchmark.capability.backend import Array
+from liescope.benchmark.capability.backend import TAILS, Array
 from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, VOTER, schema
 
 DESIGN = {
@@ -25,6 +25,14 @@ DESIGN = {
     "disclose": (DISCLOSER, DECEIVER, VOTER),
 }
 """By capability the role that is compared, and the two that the background holds."""
+
+
+def laplace(events: Any, n: Any) -> tuple[Any, Any, Any]:
+    """(mean, lo, hi) of a rate under a uniform prior: Laplace's rule (Eq. 11), and the central 95% of the Beta posterior
+    (Eq. 10). events of n: numbers or arrays.
+    """
+    lo, hi = (betaincinv(events + 1, n - events + 1, tail) for tail in TAILS)
+    return (events + 1) / (n + 2), lo, hi
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,8 +49,8 @@ class WinTable:
 
     @property
     def rate(self) -> Array:
-        """Mean of each win rate under a uniform prior: Laplace's rule (Eq. 11)."""
-        return np.asarray((self.wins + 1) / (self.games + 2))
+        """Mean of each win rate under a uniform prior."""
+        return np.asarray(laplace(self.wins, self.games)[0])
 
     @property
     def rate_sd(self) -> Array:
@@ -96,7 +104,6 @@ def complete(found: WinTable) -> tuple[WinTable, str]:
     return found, left_out if lost else ""
 
 
-TAILS = (0.025, 0.975)
 DRAWS = 4000
 SEED = 1
 LEAST = 0.1  # at least this share of a simulated sample's variance remains after subtracting chance
@@ -128,13 +135,12 @@ def win_rates(cells: pl.DataFrame) -> pl.DataFrame:
     """
     rows: list[tuple[object, ...]] = []
     for found in (table(cells, capability) for capability in DESIGN):
-        lo, hi = (betaincinv(found.wins + 1, found.games - found.wins + 1, tail) for tail in TAILS)
+        rate, lo, hi = laplace(found.wins, found.games)
         for j, background in enumerate(found.backgrounds):
             for i, model in enumerate(found.models):
                 if found.games[i, j]:
-                    numbers = (
-                        part[i, j].item() for part in (found.wins, found.games, found.rate, found.rate_sd, lo, hi)
-                    )
+                    parts = (found.wins, found.games, rate, found.rate_sd, lo, hi)
+                    numbers = (part[i, j].item() for part in parts)
                     rows.append((found.capability, background, model, *numbers))
     return pl.DataFrame(rows, RATES, orient="row")
 

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 from scipy.special import expit
+from scipy.stats import beta
 
 from liescope.benchmark.capability.counts import DRAWN, PLAYED, PLAYERS, SCHEMA, Counts, counts_of, tally
 from liescope.benchmark.capability.model import (
@@ -19,8 +20,8 @@ from liescope.benchmark.capability.model import (
     undetermined,
     variant,
 )
-from liescope.benchmark.capability.posterior import Posterior, Slips, fit, slips_of, win_chances
-from liescope.benchmark.capability.results import goodness, scores, separated
+from liescope.benchmark.capability.posterior import RATES, Posterior, fit, slip_rates, win_chances
+from liescope.benchmark.capability.results import goodness, scores
 from liescope.common.errors import UnknownName, UsageError
 from liescope.games.record import GameRecord
 from tests.benchmark.conftest import SHORT, B, D, M, V, count_games, leaning
@@ -96,33 +97,15 @@ def test_where_combinations_are_too_few_for_offsets_the_default_goes_without_the
     assert identified(some, PAPER) == PAPER
 
 
-def test_a_model_that_won_everything_in_a_role_is_named() -> None:
-    cells = pl.DataFrame([("a", "b", "b", 9, 9), ("b", "a", "b", 3, 9), ("b", "b", "a", 0, 9)], SCHEMA, orient="row")
-    said = " ".join(separated(cells, offset=True))
-    assert "As the mafioso, won every game: a (9)" in said
-    assert "As the villager, won every game: a (9)" in said
-    assert "As the detective" not in said
-    assert "villager" not in " ".join(separated(cells, offset=False))
-
-
-def test_models_that_won_everything_in_a_role_share_a_sentence() -> None:
-    """One each would be a page of them before the first score, where many models play few games."""
-    models = [f"model {n}" for n in range(24)]
-    cells = pl.DataFrame([(one, "b", "b", 0, n + 1) for n, one in enumerate(models)], SCHEMA, orient="row")
-    (mafiosi, detective) = separated(cells, offset=False)
-    assert mafiosi.startswith("As the mafioso, lost every game: model 0 (1), model 1 (2), ")
-    assert all(f"{model} (" in mafiosi for model in models)
-    assert detective.startswith("As the detective, won every game: b (300)")
-
-
 def test_a_win_follows_the_villager_when_nobody_slips_and_the_lot_when_votes_split() -> None:
     rows = pl.DataFrame([("a", "b", "c")], PLAYERS, orient="row")
     keys = [("mafioso", "a"), ("detective", "b"), ("villager", "c")]
     villager = np.array([[0.0], [0.3], [1.0]])
 
     def chance(mafioso: float = 0, detective: float = 0, drawn: float = 0) -> np.ndarray:
-        slip = {keys[0]: np.full(3, mafioso), keys[1]: np.full(3, detective)}
-        return win_chances(rows, villager, Slips(slip, {key: np.full(3, drawn) for key in keys}))[:, 0]
+        slips = (mafioso, detective, None)
+        rates = [(*key, slip, 0, 1, drawn, 0, 1, 9) for key, slip in zip(keys, slips, strict=True)]
+        return win_chances(rows, villager, pl.DataFrame(rates, RATES, orient="row"))[:, 0]
 
     assert np.allclose(chance(), villager[:, 0])
     assert np.allclose(chance(mafioso=1), [0, 0.3 * 2 / 3, 2 / 3])  # a split vote takes the mafioso one time in three
@@ -166,7 +149,9 @@ def test_votes_are_fitted_without_those_that_the_rules_drew() -> None:
     assert rows["villager_votes"].sum() == 720
     assert rows["villager_drawn"].sum() == 80
     found = fit(rows, SHORT, variant("offset+dispersion", ("slips",)))
-    assert found.slips.drawn["villager", "a"].mean() == pytest.approx(0.1, abs=0.03)
+    assert slip_rates(rows).row(by_predicate=(pl.col("role") == "villager") & (pl.col("model") == "a"), named=True)[
+        "drawn"
+    ] == pytest.approx(0.1, abs=0.03)
     predicted = found.chances(rows).mean(axis=0) @ rows["games"].to_numpy() / 800
     assert predicted == pytest.approx(counts.cells["mafia_wins"].sum() / 800, abs=0.05)
 
@@ -197,18 +182,18 @@ ROWS = pl.DataFrame(  # of each role: the model, its readable votes, those of th
 
 
 def test_each_rate_has_laplace_s_estimate_and_the_spread_that_its_votes_leave() -> None:
-    """(1 + events) / (2 + votes) in the mean over all rows of a model; only readable votes can slip."""
-    found = slips_of(ROWS, 20_000, 0)
-    assert set(found.drawn) == {(role, model) for role in PLAYERS for model in "ab"}
-    assert set(found.slip) == {key for key in found.drawn if key[0] != "villager"}
-    for role, model in found.drawn:
-        mine = ROWS.filter(pl.col(role) == model)
+    """(1 + events) / (2 + votes) over all rows of a model; only readable votes can slip."""
+    found = slip_rates(ROWS)
+    assert found.select("role", "model").rows() == [(role, model) for role in PLAYERS for model in "ab"]
+    for row in found.to_dicts():
+        role, mine = row["role"], ROWS.filter(pl.col(row["role"]) == row["model"])
         read, drawn = mine[f"{role}_votes"].sum(), mine[f"{role}_drawn"].sum()
-        rates = [(found.drawn[role, model], drawn, read + drawn)]
-        if role != "villager":
-            rates.append((found.slip[role, model], mine[f"{role}_slips"].sum(), read))
-        for draws, events, votes in rates:
-            mean = (1 + events) / (2 + votes)
-            assert draws.shape == (20_000,)
-            assert draws.mean() == pytest.approx(mean, abs=0.005)
-            assert draws.std() == pytest.approx(np.sqrt(mean * (1 - mean) / (3 + votes)), rel=0.05)
+        rates = {"drawn": (drawn, read + drawn)}
+        if role == "villager":
+            assert row["slip"] is None
+        else:
+            rates["slip"] = (mine[f"{role}_slips"].sum(), read)
+        for name, (events, votes) in rates.items():
+            ends = beta(1 + events, 1 + votes - events).interval(0.95)
+            assert row[name] == pytest.approx((1 + events) / (2 + votes))
+            assert (row[f"{name}_lo"], row[f"{name}_hi"]) == pytest.approx(ends)

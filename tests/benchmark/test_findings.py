@@ -14,10 +14,10 @@ import pytest
 
 from liescope.benchmark.capability.backend import Settings
 from liescope.benchmark.capability.counts import PLAYERS, Counts
-from liescope.benchmark.capability.effects import effects, slip_rates, to_json
+from liescope.benchmark.capability.effects import effects, slips, to_json
 from liescope.benchmark.capability.fit_report import fit_lines, fit_page
 from liescope.benchmark.capability.model import PAPER, variant
-from liescope.benchmark.capability.posterior import Diagnostics, Posterior, Slips
+from liescope.benchmark.capability.posterior import Diagnostics, Posterior
 from liescope.benchmark.capability.results import goodness, uncertainty_left
 from liescope.benchmark.capability.sentences import findings, left_sentence, reading
 from liescope.benchmark.fitting import ConditionFit, FitResult, result_of
@@ -182,11 +182,8 @@ def with_terms(term: str, levels: Mapping[str, tuple[str, ...]]) -> FitResult:
 
 
 def with_slips(posterior: Posterior) -> Posterior:
-    random = np.random.default_rng(2)
-    votes = {f"{role}_{kind}": pl.lit(7, pl.Int64) for role in PLAYERS for kind in ("votes", "drawn")}
-    drawn = {(role, name): random.beta(2, 30, 4 * EACH) for role in PLAYERS for name in THREE}
-    slip = {(role, name): random.beta(4, 30, 4 * EACH) for role in PLAYERS[:2] for name in THREE}
-    return replace(posterior, rows=posterior.rows.with_columns(**votes), slips=Slips(slip, drawn))
+    votes = {f"{role}_{kind}": pl.lit(7, pl.Int64) for role in PLAYERS for kind in ("votes", "drawn", "slips")}
+    return replace(posterior, rows=posterior.rows.with_columns(**votes))
 
 
 def test_planted_effects_stand_in_the_table_the_page_the_markdown_the_json_and_the_terminal() -> None:
@@ -208,10 +205,10 @@ def test_planted_effects_stand_in_the_table_the_page_the_markdown_the_json_and_t
 
 
 def test_slips_of_votes_have_their_rates_wherever_the_fit_is_shown() -> None:
-    plain = with_terms("slips", {})
-    posterior = with_slips(plain.fits[0].posterior)
-    result = result_of((replace(plain.fits[0], posterior=posterior),), "keep", {})
-    table = slip_rates(posterior)
+    (part,) = fitted(THREE, (0.6, 0.0, -0.6), 0.3)
+    posterior = with_slips(replace(part.posterior, variant=variant("offset+dispersion", ["slips"])))
+    result = result_of((replace(part, posterior=posterior),), "keep", {})
+    table = slips(posterior)
     assert table.select("role", "model").rows() == [(role, name) for role in PLAYERS for name in THREE]
     assert table.filter(role="villager")["slip"].null_count() == 3
     assert table["votes"].to_list() == [14 * 9] * 9
