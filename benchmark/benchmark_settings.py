@@ -37,7 +37,7 @@ class _Fitted(AnalyseSettings):
         default=(), description="A model whose games are left out; may be repeated."
     )
     independent: Switch = Field(
-        default=False, description="The sources hold different games, even if their counts agree too well for that."
+        default=False, description="Files of counts, which do not say so, hold other games than the other sources."
     )
 
 

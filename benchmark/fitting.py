@@ -111,8 +111,7 @@ def fit(
     Raises
     ------
     UsageError
-        If the counts cannot determine the parameters, if sources that would be added up agree too well to hold
-        different games, or if `out` cannot be written.
+        If the counts cannot determine the parameters, if games could count twice, or if `out` cannot be written.
     UnknownName
         For a model or a term that does not exist.
     BadData

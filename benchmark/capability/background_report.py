@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from liescope.benchmark.analyses.analysis_figures import DRAWN, Dots, stated_conditions
+from liescope.benchmark.analyses.analysis_figures import DRAWN, Colours, Dots, stated_conditions
 from liescope.benchmark.capability.backend import Array
 from liescope.benchmark.capability.counts import schema, stated
 from liescope.benchmark.capability.results import labelled
@@ -200,7 +200,7 @@ def _svg(name: str, table: pl.DataFrame, axis: str, panels: list[str], value: st
     if table["model"].n_unique() > DRAWN or table.height > _ROWS:
         return ""
     more.setdefault("series", stated_conditions)
-    colours = None if {"condition", "method"} & set(table.columns) else "model"
+    colours: Colours = None if {"condition", "method"} & set(table.columns) else "model"
     with style():
         return svg(Dots(axis, "model", panels, colours=colours, value=value, **more)(table), name)
 

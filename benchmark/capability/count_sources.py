@@ -8,14 +8,11 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from io import StringIO
-from itertools import combinations
+from itertools import product
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
 import polars as pl
 
-from liescope.benchmark.capability.backend import Array
 from liescope.benchmark.capability.counts import (
     DECEIVER,
     DISCLOSER,
@@ -91,65 +88,6 @@ def _cell(header: Sequence[str], number: int, line: Sequence[str], name: str) ->
     return (*(row[player] for player in PLAYERS), wins, games)
 
 
-Counted = npt.NDArray[np.int64]
-IMPLAUSIBLE = 1e-4
-"""Of pairs of sources with different games and equal chances, so many may be taken for the same; a refusal should be
-rare, and even a copy of half the games is far beyond it from about forty combinations on."""
-# enough to estimate that share; to see whether more are needed; in one batch
-_DRAWS, _FIRST, _BLOCK = 40_000, 200, 1000
-_MOST_CELLS = 300  # the most combinations to compare, those with most games
-_LARGEST = 10**8  # games of a combination; more cannot be real, and numpy draws no more
-
-
-def too_alike(sources: Mapping[str, pl.DataFrame]) -> list[str]:
-    """A sentence, without a full stop, for each pair of sources that agree too well to be independent. sources: counts
-    by their names.
-    """
-    said = []
-    for one, other in combinations(sources, 2):
-        chi2, shared, p = _agreement(sources[one], sources[other])
-        if p < IMPLAUSIBLE:
-            said.append(
-                f"{one} and {other} agree too well to hold different games: X² is {chi2:.1f} over {shared} "
-                "combinations that both count, so little as different games show in less than one of "
-                f"{1 / IMPLAUSIBLE:,.0f} pairs of sources"
-            )
-    return said
-
-
-def _agreement(first: pl.DataFrame, second: pl.DataFrame) -> tuple[float, int, float]:
-    """(Pearson's X² of homogeneity, over how many shared combinations, how often different games with equal chances
-    would agree as well: 1 if often, or if no combination is informative).
-    """
-    both = (
-        tally(first)
-        .join(tally(second), on=PLAYERS, suffix="_other")
-        .with_columns(
-            total=pl.col("games") + pl.col("games_other"), won=pl.col("mafia_wins") + pl.col("mafia_wins_other")
-        )
-    )
-    telling = both.filter(pl.col("won").is_between(1, pl.col("total") - 1) & (pl.col("total") <= _LARGEST))
-    kept = telling.sort("total", *PLAYERS, descending=True).head(_MOST_CELLS)
-    if kept.is_empty():
-        return 0.0, 0, 1.0
-    games, wins, total, won = (kept[name].to_numpy() for name in ("games", "mafia_wins", "total", "won"))
-    share = won / total
-    variance = share * (1 - share) * games * (total - games) / total
-    random = np.random.default_rng(1)
-
-    def chi2(wins: Counted) -> Array:
-        return np.asarray((np.square(wins - games * share) / variance).sum(axis=-1))
-
-    def drawn(times: int) -> Array:
-        return chi2(random.hypergeometric(won, total - won, games, size=(times, len(games))))
-
-    seen, first_draws = float(chi2(wins)), drawn(_FIRST)  # this many settle nearly every pair
-    if seen > first_draws.mean() - 2 * first_draws.std():
-        return seen, kept.height, 1.0
-    as_well = sum(int((drawn(_BLOCK) <= seen).sum()) for _ in range(_DRAWS // _BLOCK))
-    return seen, kept.height, (as_well + 1) / (_DRAWS + 1)
-
-
 def load_conditions(
     paths: Sequence[str | os.PathLike[str]],
     without: Sequence[str] = (),
@@ -160,11 +98,11 @@ def load_conditions(
     USER/NAME is a corpus on the Hub. Files do not say how their games were played; they are one condition.
 
     without: models whose games are left out, and counted as excluded. pool: add up all conditions, under "".
-    independent: assume that the sources hold different games, however well their counts agree.
+    independent: a file of counts, which does not say which games it holds, holds none of the others'.
 
     A condition is named by the settings that tell it from the others, "" if there is only one. Raises UsageError
-    if a path is named twice, if sources to be added up agree too well to hold different games
-    (`too_alike`), or if no game is left to count; BadData if one cannot be read, and UnknownName for an unknown model.
+    if a path is named twice, if games could count twice, or if no game is left to count; BadData if one cannot be read,
+    and UnknownName for an unknown model.
     """
     if len({Path(path).resolve() for path in paths}) < len(paths):
         raise UsageError("the same run, corpus or file is named twice; its games would count double")
@@ -178,10 +116,12 @@ def load_conditions(
     if files:
         found["", "{}"] = {str(path): read_counts(path) for path in files}
     by_condition = dict(zip(_named(list(found)), found.values(), strict=True))
-    notes = _alike(by_condition, pool, independent)
+    if not independent:
+        _check_told(by_condition, files, pool)
+    notes: tuple[str, ...] = ()
     parts = {name: add(list(by_source.values())) for name, by_source in by_condition.items()}
     if pool:
-        notes += _pooled(parts, [json.loads(settings) for _, settings in found])
+        notes = _pooled(parts, [json.loads(settings) for _, settings in found])
         parts = {"": add(list(parts.values()))}
     parts = {name: replace(counts, notes=notes) for name, counts in parts.items()}
     for model in without:
@@ -194,21 +134,17 @@ def load_conditions(
     return kept
 
 
-def _alike(parts: Mapping[str, Mapping[str, Counts]], pool: bool, independent: bool) -> tuple[str, ...]:
-    """Notes on sources to be added up whose counts agree too well to come from different games. parts: by condition and
-    source. Raises UsageError unless such sources are said to be independent.
+def _check_told(parts: Mapping[str, Mapping[str, Counts]], files: Sequence[Path], pool: bool) -> None:
+    """Raises UsageError if a file of counts, which does not say which games it holds, would be added to other games.
+    parts: by condition and source.
     """
-    together = [[part] for part in parts.values()] if not pool else [list(parts.values())]
-    found = []
-    for conditions in together:
-        names = dict.fromkeys(name for part in conditions for name in part)
-        found += too_alike({name: pl.concat(part[name].cells for part in conditions if name in part) for name in names})
-    if found and not independent:
-        raise UsageError(
-            f"{found[0]}; the same games would count twice, so name one of them. If they are different games, "
-            "say so with --independent"
-        )
-    return tuple(f"{one}; they were counted as different games, as they were said to be." for one in found)
+    together = [{name for part in parts.values() for name in part}] if pool else [set(part) for part in parts.values()]
+    for file, names in product(map(str, files), together):
+        if file in names and (others := sorted(names - {file})):
+            raise UsageError(
+                f"{file} does not say which games it counts, and games of {', '.join(others)} would count twice if "
+                "they are among them; if they are different games, say so with --independent"
+            )
 
 
 def is_file(path: Path) -> bool:

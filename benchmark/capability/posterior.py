@@ -130,8 +130,8 @@ class Posterior:
 
     rows: what was fitted, counts with the columns of the shifts; names: by parameter, its entries in order
     (the models that held the role: m deceiver, d discloser, v and b voter; the levels of a shift); draws: by
-    parameter, shape (chains, draws, names). sds: draws of the spread of a parameter's values (the sd of their prior), by
-    parameter, shape (chains, draws); empty where that is fixed.
+    parameter, shape (chains, draws, names). sds: draws of the spread of a parameter's values (the sd of their prior),
+    by parameter, shape (chains, draws); empty where that is fixed.
     """
 
     rows: pl.DataFrame

@@ -28,8 +28,8 @@ DESIGN = {
 
 
 def laplace(events: Any, n: Any) -> tuple[Any, Any, Any]:
-    """(mean, lo, hi) of a rate under a uniform prior: Laplace's rule (Eq. 11), and the central 95% of the Beta posterior
-    (Eq. 10). events of n: numbers or arrays.
+    """(mean, lo, hi) of a rate under a uniform prior: Laplace's rule (Eq. 11), and the central 95% of the Beta
+    posterior (Eq. 10). events of n: numbers or arrays.
     """
     lo, hi = (betaincinv(events + 1, n - events + 1, tail) for tail in TAILS)
     return (events + 1) / (n + 2), lo, hi

@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import product
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 import pytest
 
@@ -16,9 +14,8 @@ from liescope.benchmark.capability.count_sources import (
     load_conditions,
     parse_counts,
     read_counts,
-    too_alike,
 )
-from liescope.benchmark.capability.counts import PLAYERS, SCHEMA, add, tally
+from liescope.benchmark.capability.counts import PLAYERS, SCHEMA, add
 from liescope.common.errors import BadData, UsageError
 from liescope.games import Source
 from liescope.games.record import GameRecord
@@ -88,7 +85,7 @@ def test_runs_and_files_count_together(play: Play, tmp_path: Path) -> None:
         for seed in range(4):
             journal.add_record(play("a", "b", "c", "c", mafia_wins=seed == 0, seed=seed))
     pl.DataFrame([("a", "b", "c", 5, 10)], SCHEMA, orient="row").write_csv(tmp_path / "more.csv")
-    assert load_conditions([tmp_path / "run", tmp_path / "more.csv"], pool=True)[""].cells.rows() == [
+    assert load_conditions([tmp_path / "run", tmp_path / "more.csv"], pool=True, independent=True)[""].cells.rows() == [
         ("a", "b", "c", 6, 14)
     ]
 
@@ -168,73 +165,18 @@ def test_the_bundled_figures_equal_the_published_files(shared_data: Path) -> Non
             assert row[f"{name}_sd"] == pytest.approx(theirs[f"{capability}_Error"], abs=1e-6)
 
 
-NAMES = "abcde"
-
-
-def counts(random: np.random.Generator, games: int, chances: np.ndarray) -> pl.DataFrame:
-    wins = random.binomial(games, chances)
-    rows = [(*names, int(won), games) for names, won in zip(product(NAMES, repeat=3), wins, strict=True)]
-    return tally(pl.DataFrame(rows, SCHEMA, orient="row"))
-
-
-def some_of(random: np.random.Generator, cells: pl.DataFrame, share: float) -> pl.DataFrame:
-    """Games drawn from these without replacement."""
-    games = (cells["games"].to_numpy() * share).astype(np.int64)
-    wins = cells["mafia_wins"].to_numpy()
-    drawn = random.hypergeometric(wins, cells["games"].to_numpy() - wins, games)
-    return cells.with_columns(mafia_wins=drawn, games=games)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("games", [1, 3, 20, 100])
-@pytest.mark.parametrize("scatter", [0.0, 0.5])
-def test_different_games_are_not_taken_for_the_same(games: int, scatter: float) -> None:
-    """Of 16 pairs, of few and of many games, with and without differences between the sources, none."""
-    random = np.random.default_rng(games)
-    fired = 0
-    for _ in range(16):
-        logits = random.normal(size=125)
-        one, other = (
-            counts(random, games, 1 / (1 + np.exp(-logits - scatter * random.normal(size=125)))) for _ in range(2)
-        )
-        fired += len(too_alike({"one": one, "other": other}))
-    assert fired == 0
-
-
-@pytest.mark.parametrize(("games", "share"), [(5, 1.0), (100, 0.5)])
-def test_copies_and_large_parts_of_the_same_games_are_found(games: int, share: float) -> None:
-    random = np.random.default_rng(3)
-    for _ in range(2):
-        one = counts(random, games, random.uniform(0.1, 0.9, size=125))
-        (found,) = too_alike({"one": one, "other": some_of(random, one, share)})
-        assert "agree too well to hold different games" in found
-
-
-def test_two_cells_that_happen_to_be_equal_say_nothing() -> None:
-    cells = tally(pl.DataFrame([("a", "a", "b", 1, 2), ("a", "b", "a", 2, 4)], SCHEMA, orient="row"))
-    assert too_alike({"one": cells, "other": cells}) == []
-    certain = cells.with_columns(mafia_wins=pl.col("games"))
-    assert too_alike({"one": certain, "other": certain}) == []
-
-
-def test_more_sources_ask_for_more_agreement_and_huge_counts_do_not_break_it() -> None:
-    random = np.random.default_rng(4)
-    sources = {str(n): counts(random, 10, np.full(125, 0.5)) for n in range(12)}
-    assert too_alike(sources) == []
-    huge = sources["0"].with_columns(pl.col("mafia_wins", "games") * 10**11)
-    assert too_alike({"one": huge, "other": huge}) == []
-
-
-def test_a_fit_of_the_same_counts_twice_is_refused_unless_they_are_said_to_be_different(tmp_path: Path) -> None:
-    random = np.random.default_rng(5)
-    cells = counts(random, 40, random.uniform(0.1, 0.9, size=125))
-    for name, frame in {"one": cells, "part": some_of(random, cells, 0.9)}.items():
-        frame.write_csv(tmp_path / f"{name}.csv")
-    both = [tmp_path / "one.csv", tmp_path / "part.csv"]
-    with pytest.raises(UsageError, match=r"agree too well .* would count twice, so name one"):
-        load_conditions(both)
-    with pytest.raises(UsageError, match="agree too well"):
-        load_conditions(both, pool=True)
-    (counted,) = load_conditions(both, independent=True).values()
-    assert counted.cells["games"].sum() == 125 * (40 + 36)
-    assert "agree too well" in counted.notes[0]
+def test_a_file_of_counts_is_not_added_to_games_that_it_may_hold_unless_it_is_said_to_hold_others(
+    play: Play, tmp_path: Path
+) -> None:
+    with Journal.create(tmp_path / "run", {"game": "mini-mafia"}) as journal:
+        journal.add_record(play("a", "b", "c", "c", mafia_wins=True))
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.csv").write_text(HEAD + "a,b,c,1,3\n")
+    files = [tmp_path / "one.csv", tmp_path / "two.csv"]
+    with pytest.raises(UsageError, match=r"one\.csv does not say which games .*two\.csv would count twice"):
+        load_conditions(files)
+    with pytest.raises(UsageError, match="--independent"):
+        load_conditions([tmp_path / "run", files[0]], pool=True)
+    assert len(load_conditions([tmp_path / "run", files[0]])) == 2
+    (counted,) = load_conditions(files, independent=True).values()
+    assert counted.cells.rows() == [("a", "b", "c", 2, 6)]

@@ -78,6 +78,7 @@ def made(play: Play, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Re
         out=folder / "made",
         title="Two models",
         pool_conditions=True,
+        independent=True,
         draws=500,
         tune=500,
     )
@@ -227,7 +228,9 @@ def test_a_model_that_met_nobody_is_left_out_of_the_fit_and_of_nothing_else(play
     games = [play("loner", "loner", "loner", "loner", mafia_wins=seed < 2, seed=seed) for seed in range(4)]
     run = keep(tmp_path / "run", *games)
     table = cells(tmp_path / "counts.csv", ("a", "b"))
-    result = liescope.report([run, table], without=["loner"], model="paper", pool_conditions=True, draws=400, tune=400)
+    result = liescope.report(
+        [run, table], without=["loner"], model="paper", pool_conditions=True, independent=True, draws=400, tune=400
+    )
     assert result.fit.fits[0].posterior.variant.name == "paper"
     assert set(result.counts["mafioso"]) == {"a", "b"}
     assert "loner" in set(result.tables["vote_accuracy"]["model"])
