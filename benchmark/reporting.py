@@ -18,7 +18,6 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis_registry import SUBJECTS
 from liescope.benchmark.analyses.findings import notes as notes_on_games
-from liescope.benchmark.analyses.findings import overview
 from liescope.benchmark.analyses.frames import GameSet, settings
 from liescope.benchmark.analyses.standings import TITLE, answers, rows_of_counts, rows_of_games
 from liescope.benchmark.analysing import read_and_analyse
@@ -270,7 +269,7 @@ def _settings(gathered: Gathered) -> Report:
     table = settings(games.runs)
     return Report(
         sections=(
-            Section("games", "The games", gathered.told.findings[:1], table=overview(games.frames)),
+            Section("games", "The games", gathered.told.findings[:1]),
             Section("settings", "Settings of the runs", table=table, file="settings.csv"),
         ),
         tables={"settings": table},

@@ -68,13 +68,6 @@ def _unsaid(plan: Mapping[str, Any], people: bool) -> bool:
 _GAP = re.compile(r"\{\{|\}\}|\{%|%\}|\[More Information Needed\]|\bTODO\b")
 # Underscores within a word are plain text in Markdown; names stay readable.
 _MARKUP = re.compile(r"[\\`*{}\[\]<>|#&~$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
-_SIZES = [(10**power, f"{low}<n<{high}") for power, low, high in (
-    (4, "1K", "10K"),
-    (5, "10K", "100K"),
-    (6, "100K", "1M"),
-    (7, "1M", "10M"),
-    (8, "10M", "100M"),
-)]  # fmt: skip
 
 
 def render_dataset_card(facts: Mapping[str, Any], games: Mapping[str, str]) -> str:
@@ -144,19 +137,6 @@ def _of_games(kinds: Iterable[str]) -> list[str]:
     return ["social-deduction-games"] if any(unit_of([kind]) == "game" for kind in kinds) else []
 
 
-def _annotators(facts: Mapping[str, Any]) -> list[str]:
-    """Who made the labels, in the Hub's terms: rules and players that are programs, the source, or people."""
-    known = {label["target"] for label in facts["labels"] if label["labelled"]}
-    asked = known & {"self", "peer"}
-    people = asked and "human" in facts["seat_sources"]
-    found = {
-        "machine-generated": known & {"role", "claim", "promise"} or (asked and not people),
-        "found": known & {"gold"},
-        "other": people,
-    }
-    return [name for name, how in found.items() if how] or ["no-annotation"]
-
-
 def _derive(facts: Mapping[str, Any], games: Mapping[str, str]) -> dict[str, Any]:
     """Derived facts for the dataset card."""
     statements = sum(facts["rows"]["statements"].values())
@@ -177,10 +157,8 @@ def _derive(facts: Mapping[str, Any], games: Mapping[str, str]) -> dict[str, Any
         "unit": unit,
         "units": f"{unit}s",
         "languages": languages_of(facts["licences"]),
-        "annotators": _annotators(facts),
         "labelled": any(label["labelled"] for label in facts["labels"]),
         "tags": [*_of_games(facts["kinds"]), *sorted({f"{unit_of([kind])}s" for kind in facts["kinds"]} - {"games"})],
-        "size": "n<1K" if statements < 1000 else next((words for top, words in _SIZES if statements < top), "n>100M"),
         "licence_id": licence_id,
         "licence_name": licence_name,
         "label_licence": LABELS,

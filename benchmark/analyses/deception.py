@@ -9,21 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from liescope.benchmark.analyses.analysis import (
-    CONFIDENCE,
-    RATINGS,
-    REPORTED_TYPES,
-    REPORTS,
-    REPORTS_OR_RATINGS,
-    SUSPICION,
-    Analysis,
-    Differences,
-    Means,
-    both_levels_of_learning,
-    dealt,
-    each,
-    long,
-)
+from liescope.benchmark.analyses.analysis import NO_RATINGS, NO_SUSPICION, Analysis, Differences, Means, each, long
 from liescope.benchmark.analyses.analysis_figures import SHARE, Bars, Curves, Dots, Matrix, cell_names, spelt
 from liescope.benchmark.analyses.conditions_of_play import CELL, GAME, MODEL, RATER
 from liescope.benchmark.analyses.frames import Frames
@@ -94,7 +80,7 @@ ANALYSES_OF_DECEPTION = (
             alike=True,
         ),
         Dots("observers who flag a statement", "speaker_role", colours="side"),
-        needs=(RATINGS,),
+        otherwise=NO_RATINGS,
         source="Figure 14, left",
         note="How many observers flag a statement, on average: a count, which grows with the observers, so compare "
         "rows with as many. The paper's Table 8 prints 6.751 and 6.109 as the rate at which jesters call their own "
@@ -106,7 +92,6 @@ ANALYSES_OF_DECEPTION = (
         "Kinds of deception",
         Means(_kinds, "value", (*_OF_SPEAKERS, "by", "type"), order={"type": TYPES}, alike=True),
         plot_type_composition,
-        needs=(REPORTS_OR_RATINGS,),
         otherwise="no report and no flag names a kind of deception",
         source="section 5.5",
         note="Shares add up to one for each role: of its statements by its own report, of the flags that its peers "
@@ -117,7 +102,7 @@ ANALYSES_OF_DECEPTION = (
         "Reactions to each kind of deception",
         Means(_yields, "value", (*_OF_SPEAKERS, "type", "metric"), order={"type": TYPES}, alike=True),
         plot_type_yield,
-        needs=(REPORTED_TYPES, RATINGS),
+        otherwise="no statement with a reported kind of deception was rated",
         source="Appendix F.2",
         note="Suspicion and flags drawn by a role's statements, by the type that the speaker reported; n counts "
         "statements.",
@@ -145,7 +130,7 @@ ANALYSES_OF_SUSPICION = (
         "Suspicion attracted by role",
         Means("ratings", "suspicion", _OF_SPEAKERS, alike=True),
         Dots("mean suspicion attracted", "speaker_role", colours="side", limits=SHARE),
-        needs=(SUSPICION,),
+        otherwise=NO_SUSPICION,
         source="Figure 14, right",
         note="Where jester and werewolves draw equal suspicion on average, its mean cannot distinguish them.",
         main=True,
@@ -156,7 +141,7 @@ ANALYSES_OF_SUSPICION = (
         # All models together, as in the paper, which counts days from 0.
         Means("ratings", "suspicion", (*GAME, RATER, "speaker_role", "day")),
         Curves("day", ("day", "mean suspicion"), "speaker_role"),
-        needs=(SUSPICION,),
+        otherwise=NO_SUSPICION,
         source="Appendix K.1, Figure 11",
         note="Whether suspicion of a role grows during the game; later days have fewer games.",
     ),
@@ -176,7 +161,6 @@ ANALYSES_OF_SUSPICION = (
             spelt("jester_won", _WON),
             colours={_WON[True]: COLOURS["orange"], _WON[False]: COLOURS["grey"]},
         ),
-        needs=(dealt(JESTER), SUSPICION),
         otherwise="no jester's statement was rated with a suspicion",
         source="Appendix F.1, Figure 9a",
         note="Whether winning jesters were suspected from the first day.",
@@ -186,7 +170,7 @@ ANALYSES_OF_SUSPICION = (
         "Which role suspects which",
         Means(_last_views, "running_suspicion", (*CELL, RATER, *_VIEWS), alike=True),
         Matrix("mean", "mean suspicion of the column's role", *_VIEWS),
-        needs=(SUSPICION,),
+        otherwise=NO_SUSPICION,
         source="Appendix B.1",
         note="Mean suspicion at the end of the game, observers in rows and targets in columns.",
     ),
@@ -204,7 +188,6 @@ ANALYSES_OF_SUSPICION = (
             interval=Interval.MEAN_DIFFERENCE,
         ),
         Matrix("difference", "suspicion of the column's role, learning on minus off", *_VIEWS, limits=None),
-        needs=(both_levels_of_learning, SUSPICION),
         otherwise="no model's games were rated with learning on and off",
         source="Figure 5",
         note="How the jester's learning changed whom the others suspect.",
@@ -271,7 +254,6 @@ ANALYSES_OF_CALIBRATION = (
             limits=(-1.02, 1.02),
             value="gap",
         ),
-        needs=(REPORTS, RATINGS),
         otherwise="no statement was both reported on and rated",
         source="Appendix F.3, Figure 9d",
         note="Above zero, a role is flagged more often than it reports deception; below zero, less often.",
@@ -289,7 +271,6 @@ ANALYSES_OF_CALIBRATION = (
             order={"confidence_bin": _BIN_NAMES},
         ),
         plot_confidence_calibration,
-        needs=(REPORTS, CONFIDENCE),
         otherwise=_SURE,
         source="Table 15, Figure 10e",
         note="How often the speaker reports deception when a flag has this confidence.",
@@ -298,7 +279,6 @@ ANALYSES_OF_CALIBRATION = (
         "confidence_error",
         "Observers' confidence: expected calibration error",
         confidence_error,
-        needs=(REPORTS, CONFIDENCE),
         otherwise=_SURE,
         source="Table 15",
         note="The mean distance between confidence and hit rate over the bins; 0 is perfect.",
@@ -339,7 +319,7 @@ ANALYSES_OF_DETECTION = (
         # n counts ratings; for f1 twice the right flags, and the wrong and missed ones.
         Means(lambda frames: _scored(frames.ratings), "value", (*_OF_SPEAKERS, "truth", "metric"), alike=True),
         lambda table: _plot_detection(table, "speaker_role"),
-        needs=(RATINGS,),
+        otherwise=NO_RATINGS,
         source="Table 12, Figure 10b",
         note="How often observers are right about a role's statements, by three measures of the truth.",
         main=True,
@@ -349,7 +329,7 @@ ANALYSES_OF_DETECTION = (
         "Detection by the observer's role",
         Means(_by_observers, "value", (*_OF_OBSERVERS, "truth", "metric"), alike=True),
         lambda table: _plot_detection(table, "observer_role"),
-        needs=(RATINGS,),
+        otherwise=NO_RATINGS,
         source="Figure 10f",
         note="How often each role's flags are right; roles that know each other have less to guess.",
     ),

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import polars as pl
 
-from liescope.benchmark.analyses.analysis import INVESTIGATIONS, MINI_MAFIA, WINNERS, Analysis, Shares, each
-from liescope.benchmark.analyses.analysis_figures import SHARE, Bars, Dots
+from liescope.benchmark.analyses.analysis import MINI_MAFIA, Analysis, Shares, each
+from liescope.benchmark.analyses.analysis_figures import Bars
 from liescope.benchmark.analyses.conditions_of_play import CELL
 from liescope.benchmark.analyses.conduct import said
 from liescope.benchmark.analyses.frames import Frames
@@ -175,19 +175,13 @@ def _occurring(column: pl.Series, values: Iterable[str]) -> list[str]:
     return [value for value in values if value in set(column)]
 
 
-def _success(frames: Frames) -> pl.DataFrame:
-    """Games with a known winner, by when something was told (told "claims to know or accuses") and how (told "how")."""
-    rows = disclosures(frames).drop_nulls("won")
-    return rows.unpivot([TELLS, "how"], index=[*_KEYS, "won"], variable_name="told", value_name="told_as")
-
-
 ANALYSES_OF_DISCLOSURE: tuple[Analysis, ...] = (
     Analysis(
         "disclosure_when",
         "When those who investigated tell",
         Shares(_when, "value", (*CELL, "told", "when"), order={"when": WHEN}, alike=True),
         Bars("rate", "share of games", "when", WHEN, facets="told"),
-        needs=(INVESTIGATIONS,),
+        otherwise="no role investigates",
         source="section 3.3",
         paper=MINI_MAFIA,
         note="Found by rules in the words of the statements. To claim to know is to claim an investigation or a role "
@@ -201,26 +195,9 @@ ANALYSES_OF_DISCLOSURE: tuple[Analysis, ...] = (
         # as an opinion, without a word of how it knows. "tells nothing", though it spoke.
         Shares(_how, "value", (*CELL, "how"), order={"how": HOW}, alike=True),
         Bars("rate", "share of games", "how", HOW),
-        needs=(INVESTIGATIONS,),
+        otherwise="no role investigates",
         source="section 3.3",
         paper=MINI_MAFIA,
         note="The most that was told in each game.",
-    ),
-    Analysis(
-        "disclosure_success",
-        "Telling and winning",
-        Shares(_success, "won", (*CELL, "told", "told_as"), "wins", order={"told_as": (*WHEN, *HOW)}, alike=True),
-        Dots(
-            "share of games that the team won",
-            facets="told_as",
-            colours="model",
-            limits=SHARE,
-            where=pl.col("told") == "how",
-        ),
-        needs=(INVESTIGATIONS, WINNERS),
-        source="section 3.3",
-        paper=MINI_MAFIA,
-        note="Games in which it was told differ from the others in more than this, such as in who else sat at the "
-        "table, so a difference is no effect of telling.",
     ),
 )

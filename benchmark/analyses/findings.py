@@ -74,9 +74,6 @@ def run_analyses(
     with page_of(frames.seats["seat_model"].drop_nulls().unique()):
         for analysis in analyses:
             watch(analysis.title)
-            if lacks := analysis.lacks(frames):
-                missing[analysis.title] = "; ".join(lacks)
-                continue
             table = analysis.found(frames)
             if table.is_empty():
                 missing[analysis.title] = analysis.otherwise
@@ -216,24 +213,6 @@ def _mixed(games_set: GameSet) -> list[str]:
     return said
 
 
-def overview(frames: Frames) -> pl.DataFrame:
-    """Which games: game, condition (where there are several), model, learning, seating, source, games, won by each
-    winner (as text).
-    """
-    several = frames.games["condition"].n_unique() > 1
-    keys = ["game", *(["condition"] if several else []), "model", "learning", "seating", "source"]
-    return (
-        frames.games.group_by(keys)
-        .agg(games=pl.len(), winners=pl.col("winner").value_counts(sort=True))
-        .sort(keys)
-        .with_columns(
-            pl.col("winners").map_elements(
-                lambda found: ", ".join(f"{row['winner']} {row['count']}" for row in found), return_dtype=pl.String
-            )
-        )
-    )
-
-
 def winners(frames: Frames) -> dict[str, dict[str, int]]:
     """Games won, by game and winner, the most frequent winner first."""
     counts = (
@@ -255,7 +234,7 @@ def page(games_set: GameSet, told: Report) -> Report:
         notes=tuple(notes(games_set)),
         meta=f"{games_set.frames.games.height} finished games of {runs}, analysed with Liescope {version('liescope')}.",
         sections=(
-            Section("games", "The games", (_READING,), table=overview(games_set.frames)),
+            Section("games", "The games", (_READING,)),
             *told.sections,
             Section(
                 "settings",

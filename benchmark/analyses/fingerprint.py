@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from liescope.benchmark.analyses.analysis import RATINGS, REPORTS, Analysis, dealt, in_order, pooled
+from liescope.benchmark.analyses.analysis import NO_JESTER, Analysis, in_order, pooled
 from liescope.benchmark.analyses.analysis_figures import Matrix, cell_names, spelt
 from liescope.benchmark.analyses.conditions_of_play import CELL, MODEL, RATER, chosen, jester_games
 from liescope.benchmark.analyses.deception import ANALYSES_OF_CALIBRATION, ANALYSES_OF_DETECTION
@@ -62,7 +62,6 @@ ANALYSES_OF_FINGERPRINT = (
         "A fingerprint of each model",
         fingerprint,
         Matrix("value", "share or mean, from 0 to 1", cell_names, spelt("axis"), facets=""),
-        needs=(dealt(JESTER), REPORTS, RATINGS),
         otherwise="no cell has all six numbers",
         source="Figure 7",
         note="Six numbers from 0 to 1: wins, restraint, suspicion drawn, detection and calibration.",
@@ -139,7 +138,7 @@ ANALYSES_OF_PREDICTORS: tuple[Analysis, ...] = (
         "predictors",
         "What correlates with a jester's win",
         predictors,
-        needs=(dealt(JESTER),),
+        otherwise=NO_JESTER,
         interval=Interval.FISHER,
         source="Table 8",
         note="Correlation over games, one feature at a time; it does not show causes. jester_deception is the share of "

@@ -11,20 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from liescope.benchmark.analyses.analysis import (
-    DECEIVERS,
-    INVESTIGATIONS,
-    MINI_MAFIA,
-    SAID,
-    VOTES,
-    WINNERS,
-    Analysis,
-    Differences,
-    Shares,
-    in_order,
-    long,
-    pooled,
-)
+from liescope.benchmark.analyses.analysis import MINI_MAFIA, Analysis, Differences, Shares, in_order, long, pooled
 from liescope.benchmark.analyses.analysis_figures import SHARE, Dots, spelt
 from liescope.benchmark.analyses.conditions_of_play import CELL, POOLED, last_ballots, united_roles
 from liescope.benchmark.analyses.conduct import said
@@ -187,8 +174,7 @@ ANALYSES_OF_FIRST_CLAIM: tuple[Analysis, ...] = (
             limits=SHARE,
             where=pl.col("metric").is_in(list(_DRAWN)),
         ),
-        needs=(INVESTIGATIONS, VOTES),
-        otherwise="nobody voted who neither deceives nor investigates",
+        otherwise="no role investigates, or nobody voted who neither deceives nor investigates",
         interval=Interval.MEANS,
         source="section 3.2",
         paper=MINI_MAFIA,
@@ -246,7 +232,6 @@ ANALYSES_OF_COUNTER_ACCUSATION: tuple[Analysis, ...] = (
         "How deceivers answer one who investigated them",
         Shares(_answers, "did", (*CELL, "answer"), order={"answer": ANSWERS}, alike=True),
         Dots("share of games", facets=spelt("answer", ANSWERS), colours="model", limits=SHARE),
-        needs=(SAID, DECEIVERS, INVESTIGATIONS),
         otherwise="no deceiver was confronted by one who investigated it, and answered",
         source="section 3.1",
         paper=MINI_MAFIA,
@@ -259,7 +244,6 @@ ANALYSES_OF_COUNTER_ACCUSATION: tuple[Analysis, ...] = (
         "Counter-accusation and winning",
         Differences(_answers, "won", (*CELL, "answer"), "did", order={"answer": ANSWERS}),
         Dots("win rate with the answer minus without", facets=spelt("answer", ANSWERS), colours="model", reference=0),
-        needs=(SAID, DECEIVERS, INVESTIGATIONS, WINNERS),
         otherwise="no model that was confronted gave an answer in some games and not in others",
         source="section 3.1",
         paper=MINI_MAFIA,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from liescope.benchmark.analyses.analysis import FORKS, Analysis, in_order
+from liescope.benchmark.analyses.analysis import Analysis, in_order
 from liescope.benchmark.analyses.analysis_figures import Dots, spelt
 from liescope.benchmark.analyses.conditions_of_play import GAME, PLAYERS, RATER, chosen
 from liescope.benchmark.analyses.frames import Frames
@@ -148,8 +148,7 @@ ANALYSES_OF_FORKS: tuple[Analysis, ...] = (
         "What a lie changes",
         fork_lies,
         plot_fork_lies,
-        needs=(FORKS,),
-        otherwise="no moment was continued both with a lie and with an honest statement",
+        otherwise="no moment was continued (`liescope fork`) both with a lie and with an honest statement",
         interval=Interval.STUDENT,
         note="Causal for the texts that were said: lies and honest statements at the same moments. They may differ in "
         "more than that one is a lie. Where the unit is moments, the interval tells of one recorded game alone; where "

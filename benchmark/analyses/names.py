@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from liescope.benchmark.analyses.analysis import MINI_MAFIA, WINNERS, Analysis, Means, Shares
+from liescope.benchmark.analyses.analysis import MINI_MAFIA, Analysis, Means, Shares
 from liescope.benchmark.analyses.analysis_figures import Dots, cell_names
 from liescope.benchmark.analyses.conditions_of_play import GAME
 from liescope.benchmark.analyses.frames import Frames
@@ -111,8 +111,7 @@ ANALYSES_OF_NAMES: tuple[Analysis, ...] = (
         "Win rates by name",
         Shares(spoke, "won", (*GAME, "name"), "wins"),
         plot_name_wins,
-        needs=(WINNERS,),
-        otherwise="no name recurs",
+        otherwise="the source does not say who won, or no name recurs",
         source="section 4.1",
         paper=MINI_MAFIA,
         note="How often the side of a name wins in games in which it lived to speak; which roles a name drew, and "
@@ -123,7 +122,6 @@ ANALYSES_OF_NAMES: tuple[Analysis, ...] = (
         "Name bias, adjusted for the design",
         name_effect,
         plot_name_effect,
-        needs=(WINNERS,),
         otherwise="no two names held the same role beside the same models",
         interval=Interval.CLUSTERED,
         source="section 4.1, Eq. 8",
@@ -143,7 +141,6 @@ ANALYSES_OF_NAMES: tuple[Analysis, ...] = (
             (*GAME, "gender"),
         ),
         Dots(_SIDE_WON, "gender"),
-        needs=(WINNERS,),
         otherwise="no name has a stated gender",
         source="section 4.1",
         paper=MINI_MAFIA,
@@ -154,7 +151,6 @@ ANALYSES_OF_NAMES: tuple[Analysis, ...] = (
         "Gender bias, adjusted for the design",
         gender_effect,
         Dots("win rate, male minus female names", "role", reference=0),
-        needs=(WINNERS,),
         otherwise="no male and female names held the same role beside the same models",
         interval=Interval.CLUSTERED,
         source="section 4.1",

@@ -7,19 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from liescope.benchmark.analyses.analysis import (
-    WINNERS,
-    Analysis,
-    Differences,
-    Shares,
-    both_levels_of_learning,
-    dealt,
-    each,
-    in_order,
-    long,
-    pooled,
-    with_and_without,
-)
+from liescope.benchmark.analyses.analysis import NO_JESTER, Analysis, Differences, Shares, each, in_order, long, pooled
 from liescope.benchmark.analyses.analysis_figures import SHARE, Bars, Dots, of_game
 from liescope.benchmark.analyses.conditions_of_play import (
     CELL,
@@ -167,7 +155,7 @@ ANALYSES_OF_OUTCOMES: tuple[Analysis, ...] = (
             alike=True,
         ),
         Dots("share of games won", facets=of_game("faction"), colours="model", limits=SHARE),
-        needs=(WINNERS,),
+        otherwise="the source does not say who won",
         source="Table 7, Figure 2",
         note="Share of games that each faction won; games that nobody won count against all.",
         main=True,
@@ -177,7 +165,6 @@ ANALYSES_OF_OUTCOMES: tuple[Analysis, ...] = (
         "Learning on minus off",
         Differences(_by_cell, "won", (*MODEL, "faction"), "learning", "on", "off"),
         Dots("win rate, ON minus OFF", "faction", colours="side", reference=0, limits=_CHANGES),
-        needs=(both_levels_of_learning,),
         otherwise="no model played with learning on and off",
         source="Figure 13a",
         note="Above zero, the faction wins more when the jester learns; an interval with zero leaves the sign open.",
@@ -188,7 +175,6 @@ ANALYSES_OF_OUTCOMES: tuple[Analysis, ...] = (
         "With the jester and without",
         triadic_against_dyadic,
         plot_triadic_against_dyadic,
-        needs=(with_and_without(JESTER),),
         otherwise="no model played both with the jester and without, with equal settings",
         interval=Interval.SHARES_AND_DIFFERENCE,
         source="Table 4",
@@ -209,8 +195,7 @@ ANALYSES_OF_OUTCOMES: tuple[Analysis, ...] = (
             full=True,
             order={"metric": _HEADLINES},
         ),
-        needs=(dealt(JESTER),),
-        otherwise="roles were fixed to names, or the seating is not known",
+        otherwise="no jester was dealt, roles were fixed to names, or the seating is not known",
         source="Table 5",
         note="The headline figures of games in which a name cannot reveal a role.",
     ),
@@ -275,7 +260,7 @@ ANALYSES_OF_ENDINGS: tuple[Analysis, ...] = (
         "How the werewolves lost",
         wolf_losses,
         plot_wolf_losses,
-        needs=(dealt(JESTER),),
+        otherwise=NO_JESTER,
         source="Table 6",
         note="A and B are the werewolves' own doing: a vote for the jester on day 1, or killing it at night. In C no "
         "werewolf chose to vote for it on day 1 (random votes for unusable replies do not count); one may have later.",
@@ -296,7 +281,7 @@ ANALYSES_OF_ENDINGS: tuple[Analysis, ...] = (
             interval=Interval.UNITS,
         ),
         Bars("rate", "share of jesters", "fate", _FATES),
-        needs=(dealt(JESTER),),
+        otherwise=NO_JESTER,
         source="Figure 13b",
         note="Only an exiled jester wins; killing it at night costs the werewolves a kill.",
         main=True,

@@ -13,18 +13,7 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 
-from liescope.benchmark.analyses.analysis import (
-    GUESSES,
-    LESSONS,
-    TAGS,
-    Analysis,
-    Means,
-    Shares,
-    each,
-    in_order,
-    long,
-    two_raters,
-)
+from liescope.benchmark.analyses.analysis import Analysis, Means, Shares, each, in_order, long
 from liescope.benchmark.analyses.analysis_figures import SHARE, Dots, cell_names, spelt
 from liescope.benchmark.analyses.conditions_of_play import GAME, PLAYERS, RATER, united_roles
 from liescope.benchmark.analyses.frames import Frames
@@ -121,7 +110,6 @@ ANALYSES_OF_RATERS: tuple[Analysis, ...] = (
         "rater_agreement",
         "Raters against each other and against the players",
         rater_agreement,
-        needs=(two_raters,),
         otherwise="no two raters answered the same question",
         interval=Interval.MEANS,
         source="Appendix L",
@@ -190,7 +178,7 @@ ANALYSES_OF_NAMING: tuple[Analysis, ...] = (
             also={name: pl.col(name).mean() for name in ("even_chance", "roster_chance")},
             sort=(*GAME, RATER, pl.col("observer_role") != ALL, pl.col("target_role") != ALL, *_NAMING[3:]),
         ),
-        needs=(GUESSES,),
+        otherwise="no rater named roles",
         source="section 5.4",
         note="At roster_chance, the rater read no more from the transcript than the roster tells that seat.",
         main=True,
@@ -297,6 +285,7 @@ def _dots(labels: Callable[[pl.DataFrame], list[str]]) -> Dots:
     )
 
 
+_NO_LESSONS = "no lesson was learned"
 ANALYSES_OF_LESSONS = (
     Analysis(
         "lesson_orders",
@@ -310,7 +299,7 @@ ANALYSES_OF_LESSONS = (
             interval=Interval.UNITS,
         ),
         _dots(lambda table: [f"order {order}" for order in table["order"]]),
-        needs=(LESSONS,),
+        otherwise=_NO_LESSONS,
         source="Figure 4a, section 5.6",
         note="Order 3 contrasts how two factions read the player; n counts lessons.",
         main=True,
@@ -328,7 +317,7 @@ ANALYSES_OF_LESSONS = (
             interval=Interval.UNITS,
         ),
         _dots(spelt("category")),
-        needs=(LESSONS,),
+        otherwise=_NO_LESSONS,
         source="Figure 4b",
         note="A lesson may follow several strategies or none; n counts lessons.",
     ),
@@ -344,7 +333,7 @@ ANALYSES_OF_LESSONS = (
             sort=(*LEARNER, pl.col("labeller") != RULES, "labeller"),
             interval=Interval.UNITS,
         ),
-        needs=(LESSONS,),
+        otherwise=_NO_LESSONS,
         source="Table 21",
         note="Compare the ranking of models within a labeller, not rates across labellers; n counts lessons.",
         main=True,
@@ -353,7 +342,6 @@ ANALYSES_OF_LESSONS = (
         "lesson_agreement",
         "Rules and raters on the same lessons",
         lesson_agreement,
-        needs=(LESSONS, TAGS),
         otherwise="no rater tagged a kept lesson",
         interval=Interval.MEANS,
         source="Appendix L, Table 21",
@@ -364,7 +352,6 @@ ANALYSES_OF_LESSONS = (
         "lesson_vocabulary",
         "Words that set a model's lessons apart",
         lesson_vocabulary,
-        needs=(LESSONS,),
         otherwise="only one model wrote lessons, or their words are all words of the game",
         source="Appendix N",
         note="A word's TF-IDF weight in the model's lessons minus its mean weight in the other models' lessons.",

@@ -7,21 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from liescope.benchmark.analyses.analysis import (
-    BALLOTS,
-    MINI_MAFIA,
-    RANKS,
-    SAID,
-    SIDES_KNOWN,
-    VOTES,
-    WINNERS,
-    Analysis,
-    Differences,
-    Means,
-    Shares,
-    dealt,
-    long,
-)
+from liescope.benchmark.analyses.analysis import MINI_MAFIA, Analysis, Differences, Means, Shares, long
 from liescope.benchmark.analyses.analysis_figures import SHARE, Curves, Dots, cell_names, of_game, spelt
 from liescope.benchmark.analyses.conditions_of_play import CELL, GAME, MODEL, RATER, chosen, last_ballots, united_roles
 from liescope.benchmark.analyses.frames import Frames
@@ -120,7 +106,6 @@ ANALYSES_OF_VOTES: tuple[Analysis, ...] = (
             colours={"first ballot": COLOURS["blue"], "revote": COLOURS["orange"]},
             limits=SHARE,
         ),
-        needs=(dealt(JESTER), VOTES),
         otherwise="no werewolf chose its vote on day 1",
         source="Table 14, Figure 12a",
         note="A vote that exiles the jester loses the werewolves the game; shares are of games.",
@@ -143,7 +128,7 @@ ANALYSES_OF_VOTES: tuple[Analysis, ...] = (
             colours="model",
             reference=1,
         ),
-        needs=(RANKS,),
+        otherwise="no voter had rated anybody",
         source="Figure 12b",
         note="Mean rank of the vote's target in the voter's own suspicion; 1: always the most suspected.",
         main=True,
@@ -152,7 +137,7 @@ ANALYSES_OF_VOTES: tuple[Analysis, ...] = (
         "vote_targets",
         "Who votes for whom",
         Means(_targets, "hit", (*CELL, "voter_role", "target_role"), alike=True),
-        needs=(VOTES,),
+        otherwise="no player chose whom to vote for",
         source="section 5.4",
         note="Of the votes that one role casts in the last ballot of a day, the share that goes to each role.",
     ),
@@ -169,7 +154,7 @@ ANALYSES_OF_VOTES: tuple[Analysis, ...] = (
             "model",
             where=pl.col("ballot") == pl.col("ballot").max().over("game"),
         ),
-        needs=(VOTES,),
+        otherwise="no player chose whom to vote for",
         source="Appendix K.4",
         note="Only some games reach the later days, so a trend over days mixes change with selection.",
     ),
@@ -221,7 +206,6 @@ ANALYSES_OF_ACCURACY: tuple[Analysis, ...] = (
             alike=True,
         ),
         plot_vote_accuracy,
-        needs=(VOTES, SIDES_KNOWN),
         otherwise="nobody whose role does not deceive chose a vote",
         source="section 3.2",
         paper=MINI_MAFIA,
@@ -277,7 +261,6 @@ ANALYSES_OF_LAST_WORD: tuple[Analysis, ...] = (
             also={"advantage": pl.col("won").filter("last").mean() - pl.col("won").mean()},
         ),
         Dots("win rate, last minus not last", "role", reference=0, limits=(-1.02, 1.02)),
-        needs=(SAID, BALLOTS, WINNERS),
         otherwise="no role spoke last before the last vote of some games and not of others",
         source="section 4.2",
         paper=MINI_MAFIA,

@@ -139,7 +139,6 @@ def test_every_column_stands_on_the_card_with_its_meaning() -> None:
 def test_the_hubs_own_reader_reads_the_metadata() -> None:
     data = DatasetCard(dataset_card()).data.to_dict()
     assert data["pretty_name"] == "small"
-    assert data["size_categories"] == ["n<1K"]
     assert [config["config_name"] for config in data["configs"]] == list(TABLES)
     assert data["configs"][0]["data_files"][2] == {"split": "test", "path": "statements/test-00000.parquet"}
 

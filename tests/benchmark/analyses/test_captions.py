@@ -120,21 +120,10 @@ def test_the_caption_names_the_interval_that_was_computed_and_that_stands_around
 
 
 @pytest.mark.parametrize("analysis", EVERY)
-def test_what_an_analysis_needs_it_needs(analysis: Analysis, rich: Frames, bare: tuple[Frames, Frames]) -> None:
-    assert analysis.lacks(rich) == []
-    for names in TOGETHER:
-        poor = replace(rich, **{name: getattr(rich, name).clear() for name in names})
-        if "statements" not in names and "ratings" in names:
-            unrated = (
-                pl.lit(None).alias("peer_rate"),
-                pl.lit(None).alias("peer_suspicion"),
-                pl.lit(0).alias("peer_ratings"),
-            )
-            poor = replace(poor, statements=poor.statements.with_columns(*unrated))
-        if analysis.lacks(poor):
-            assert analysis.table(poor).is_empty(), names
-    for games in bare:
-        if analysis.lacks(games):
-            assert analysis.table(games).is_empty()
-        elif analysis.table(games).is_empty():
+def test_an_analysis_of_games_that_lack_something_is_empty_with_a_reason_of_its_own(
+    analysis: Analysis, rich: Frames, bare: tuple[Frames, ...]
+) -> None:
+    poor = [replace(rich, **{name: getattr(rich, name).clear() for name in names}) for names in TOGETHER]
+    for games in (*poor, *bare, load_frames([])):
+        if analysis.found(games).is_empty() and games.games.height:
             assert analysis.otherwise != Analysis("", "", lambda frames: frames.games).otherwise

@@ -54,7 +54,7 @@ def test_import_build_card_and_croissant_count_what_the_source_holds_in_its_lang
     assert capsys.readouterr().out.count(told) == 2
     data = DatasetCard(text).data.to_dict()
     assert (data["language"], croissant["inLanguage"]) == (["de"], ["de"])
-    assert (data["annotations_creators"], data["task_categories"]) == (["found"], ["text-classification"])
+    assert data["task_categories"] == ["text-classification"]
     assert tag in data["tags"]
     body = text.split("\n# ", 1)[1].split("## Columns")[0]
     assert told in body
@@ -76,7 +76,6 @@ def test_a_corpus_without_any_label_is_built_and_says_so(tmp_path: Path, capsys:
     _, text, croissant = built("text", texts(tmp_path, labels=("",)))
     assert "nothing here has a label" in capsys.readouterr().err
     data = DatasetCard(text).data.to_dict()
-    assert data["annotations_creators"] == ["no-annotation"]
     assert "task_categories" not in data
     assert "without any label" in croissant["description"]
 
