@@ -96,16 +96,15 @@ class Exporter(ABC):
     """Writes games in one format. A subclass becomes available once it is listed in `exporting.EXPORTERS`.
 
     format: its name on the command line; writes: what it makes, for the help; about: what a row or sample is, and what
-    opens it, for the README of the export; limits: what the data do not say, for the README too; hint: what it needs
-    beyond ordinary games, if anything, and where to get it; needs_run: it needs prompts and replies, which only a run
-    has; tabular: it writes JSONL, a file for each split, that `load_dataset` opens; Options: what it takes.
+    opens it, for the README of the export; limits: what the data do not say, for the README too; needs_run: it needs
+    prompts and replies, which only a run has; tabular: it writes JSONL, a file for each split, that `load_dataset`
+    opens; Options: what it takes.
     """
 
     format: ClassVar[str]
     writes: ClassVar[str]
     about: ClassVar[str]
     limits: ClassVar[str]
-    hint: ClassVar[str] = ""
     needs_run: ClassVar[bool] = False
     tabular: ClassVar[bool] = True
     Options: ClassVar[type[OptionsModel]] = OptionsModel

@@ -23,7 +23,7 @@ from liescope.data_cards.tables import SPLITS
 from liescope.generate.exports.exporter_protocol import Exporter, GamesSource, SourceGame, Tally, open_source
 from liescope.generate.exports.inspect_log import InspectExporter
 from liescope.generate.exports.label_studio import LabelStudioExporter
-from liescope.generate.exports.preferences import KtoExporter, PairsExporter
+from liescope.generate.exports.preferences import KtoExporter
 
 EXPORTERS: Registry[type[Exporter]] = Registry(
     "format to export to",
@@ -32,7 +32,6 @@ EXPORTERS: Registry[type[Exporter]] = Registry(
         exporter.format: exporter
         for exporter in (  # one line for each format
             InspectExporter,
-            PairsExporter,
             KtoExporter,
             LabelStudioExporter,
         )
@@ -154,8 +153,8 @@ def export(
                 kind(chosen).write(games, read, partial, tally)
                 if not tally.rows.total():
                     gone = "; ".join(f"{count:,}: {reason}" for reason, count in tally.left_out.most_common(3))
-                    left, hint = f" Left out: {gone}." if gone else "", f" {kind.hint}" if kind.hint else ""
-                    raise UsageError(f"none of {tally.games:,} games gives {to} a row.{left}{hint}")
+                    left = f" Left out: {gone}." if gone else ""
+                    raise UsageError(f"none of {tally.games:,} games gives {to} a row.{left}")
                 counts = sorted(tally.models), dict(tally.rows), dict(tally.left_out.most_common())
                 options = chosen.model_dump(mode="json")
                 result = ExportResult(folder, to, games.name, tally.games, *counts, games.licences, options)

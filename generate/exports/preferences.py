@@ -1,14 +1,13 @@
-"""Preferences for training: pairs of an honest and a deceptive statement from forked games, and single statements
-that are wanted or not. JSONL, a file for each split, as `datasets.load_dataset` opens it.
+"""Preferences for training: statements that are wanted or not. JSONL, a file for each split, as `datasets.load_dataset`
+opens it.
 """
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import IO, Any, ClassVar, Literal
@@ -97,10 +96,6 @@ def _from_transcript(speech: Speech) -> list[Message]:
     return [{"role": "system", "content": who}, {"role": "user", "content": f"{so_far}\n\n{asked}"}]
 
 
-Row = tuple[str, dict[str, Any]]
-"""A row and the split that it belongs to."""
-
-
 class Preference(OptionsModel):
     """Which statements training should favour."""
 
@@ -109,12 +104,19 @@ class Preference(OptionsModel):
     )
 
 
-class ClaimExporter(Exporter):
-    """Exports rows of statements whose claims were checked: a false claim that its speaker could know to be false is
-    deceptive, one with checkable claims and no such lie is honest. All rows of an export have the same keys,
-    and no value is null.
+class KtoExporter(Exporter):
+    """One row for each statement whose claims were checked, wanted or not: a false claim that its speaker could know to
+    be false is deceptive, one with checkable claims and no such lie is honest. All rows of an export have the same
+    keys, and no value is null.
     """
 
+    format: ClassVar[str] = "kto"
+    writes: ClassVar[str] = "TRL's unpaired preferences from checked claims (prompt, completion, label)"
+    about: ClassVar[str] = (
+        "TRL's conversational unpaired preference format, for `KTOTrainer`: one row for each statement with a checked "
+        "claim. `prompt` is what the speaker was shown, `completion` its reply, `label` true if the statement is of "
+        "the preferred kind."
+    )
     limits: ClassVar[str] = (
         "Only `label_claim` decides: `honest` means that no checkable claim in a statement is false and known to be so "
         "by its speaker, not that the statement is fair. Statements without a checkable claim, where most misleading "
@@ -125,46 +127,43 @@ class ClaimExporter(Exporter):
     Options: ClassVar[type[OptionsModel]] = Preference
 
     def write(self, source: GamesSource, games: Iterator[SourceGame], folder: Path, tally: Tally) -> None:
+        assert isinstance(self.options, Preference)
+        deceptive, speeches = self.options.prefer == "deceptive", Speeches(source)
         with ExitStack() as files:
             opened: dict[str, IO[bytes]] = {}
-            for split, row in self.rows(Speeches(source), games, tally):
+            for speech in _once(speeches, games, tally):
+                label, split = speech.said.label_claim, speech.game.split
+                if label is None:
+                    tally.left_out[f"no label_claim: {speech.said.label_claim_null}"] += 1
+                    continue
                 if split not in opened:
                     opened[split] = files.enter_context((folder / f"{split}.jsonl").open("wb"))
-                opened[split].write(json_line(row) + b"\n")
+                opened[split].write(json_line(_row(speech, speeches.turn(speech), label == deceptive)) + b"\n")
                 tally.rows[split] += 1
         tally.rows = Counter({split: tally.rows[split] for split in SPLITS if split in opened})
 
-    @abstractmethod
-    def rows(self, speeches: Speeches, games: Iterator[SourceGame], tally: Tally) -> Iterator[Row]:
-        """The rows of all games; what is left out is counted in the tally."""
 
-    def checked(self, speeches: Speeches, games: Iterator[SourceGame], tally: Tally) -> Iterator[tuple[Speech, bool]]:
-        """Every statement with a checked claim, and whether it is of the kind to favour. The shared beginning of
-        several continuations is exported once.
-        """
-        assert isinstance(self.options, Preference)
-        deceptive = self.options.prefer == "deceptive"
-        known: set[bytes] = set()
-        for game in games:
-            told = sha256((game.row.siblings or "").encode("utf-8", "replace"))
-            for speech in speeches.of(game):
-                label = speech.said.label_claim
-                told.update(f"\n{line(speech.said)}".encode("utf-8", "replace"))
-                if game.row.siblings and told.digest() in known:
-                    tally.left_out["said in another continuation of the same game, after the same words"] += 1
-                    continue
-                if game.row.siblings:
-                    known.add(told.digest())
-                if label is None:
-                    tally.left_out[f"no label_claim: {speech.said.label_claim_null}"] += 1
-                else:
-                    yield speech, label == deceptive
+def _once(speeches: Speeches, games: Iterator[SourceGame], tally: Tally) -> Iterator[Speech]:
+    """Every statement; those of the shared beginning of several continuations once."""
+    known: set[bytes] = set()
+    for game in games:
+        told = sha256((game.row.siblings or "").encode("utf-8", "replace"))
+        for speech in speeches.of(game):
+            told.update(f"\n{line(speech.said)}".encode("utf-8", "replace"))
+            if game.row.siblings and told.digest() in known:
+                tally.left_out["said in another continuation of the same game, after the same words"] += 1
+                continue
+            if game.row.siblings:
+                known.add(told.digest())
+            yield speech
 
 
-def facts_of(speech: Speech, turn: ExportedTurn) -> dict[str, Any]:
-    """The facts about its statement that every row holds."""
-    said, game = speech.said, speech.game.row
+def _row(speech: Speech, turn: ExportedTurn, wanted: bool) -> dict[str, Any]:
+    said = speech.said
     return {
+        "prompt": turn.prompt,
+        "completion": [{"role": "assistant", "content": turn.completion}],
+        "label": wanted,
         "statement_id": said.statement_id,
         "game_id": said.game_id,
         "game": said.game,
@@ -172,102 +171,7 @@ def facts_of(speech: Speech, turn: ExportedTurn) -> dict[str, Any]:
         "speaker_role": said.speaker_role,
         "speaker_model": said.speaker_model,
         "source": said.source,
-        "origin": game.origin,
+        "origin": speech.game.row.origin,
         "statement": said.text,
         "prompt_origin": turn.origin,
     }
-
-
-_FACTS = ("game", "speaker", "speaker_role", "source", "origin", "prompt_origin")  # common to both of a pair
-
-
-@dataclass(slots=True)
-class _Moment:
-    """Replies to one prompt that wait for one of the opposite kind; texts: all replies so far, to drop repeats."""
-
-    split: str
-    waiting: dict[bool, list[tuple[ExportedTurn, dict[str, Any]]]] = field(
-        default_factory=lambda: {True: [], False: []}
-    )
-    texts: set[str] = field(default_factory=set)
-
-
-class PairsExporter(ClaimExporter):
-    """One row for each two continuations of a moment in which the same seat says something honest and a lie."""
-
-    format: ClassVar[str] = "preference"
-    writes: ClassVar[str] = "TRL's preference pairs from forked games (prompt, chosen, rejected)"
-    about: ClassVar[str] = (
-        "TRL's conversational preference format with an explicit prompt, for `DPOTrainer` and `RewardTrainer`: one row "
-        "for each pair of an honest and a deceptive statement that the same seat made at the same moment, to the same "
-        "prompt, in two continuations of one game. `chosen` is of the preferred kind. Every statement is in one pair "
-        "at most."
-    )
-    hint: ClassVar[str] = (
-        "Pairs need forked games, in which one seat speaks again at the same moment; make some with: liescope fork "
-        "runs/NAME GAME STEP --player PLAYER --times 20 --out runs/FORKED. For other games use --to kto."
-    )
-    needs_run: ClassVar[bool] = True
-
-    def rows(self, speeches: Speeches, games: Iterator[SourceGame], tally: Tally) -> Iterator[Row]:
-        moments: dict[bytes, _Moment] = {}
-        for speech, wanted in self.checked(speeches, games, tally):
-            asked, fork = speech.asked, speech.game.record.meta.get("fork")
-            if fork is None:
-                tally.left_out["not of a forked game"] += 1
-                continue
-            if asked is None:  # nobody was asked in this run
-                tally.left_out["of the recorded game, or put into a mouth with --say"] += 1
-                continue
-            if asked.ask.step != fork["step"]:
-                tally.left_out["not at the step that was forked"] += 1
-                continue
-            turn = speeches.turn(speech)
-            place = {"run": fork["run"], "game": fork["game"], "step": fork["step"], "seat": asked.ask.seat}
-            moment = moments.setdefault(json_line({**place, "prompt": turn.prompt}), _Moment(speech.game.split))
-            if turn.completion in moment.texts:
-                tally.left_out["the same reply as in another continuation"] += 1
-                continue
-            moment.texts.add(turn.completion)
-            one = turn, facts_of(speech, turn)
-            if others := moment.waiting[not wanted]:
-                yield moment.split, _pair(*((one, others.pop(0)) if wanted else (others.pop(0), one)))
-            else:
-                moment.waiting[wanted].append(one)
-        for moment in moments.values():
-            for waiting in moment.waiting.values():
-                if waiting:
-                    tally.left_out["no continuation says the opposite"] += len(waiting)
-
-
-def _pair(wanted: tuple[ExportedTurn, dict[str, Any]], other: tuple[ExportedTurn, dict[str, Any]]) -> dict[str, Any]:
-    (chosen, better), (rejected, worse) = wanted, other
-    return {
-        "prompt": chosen.prompt,
-        "chosen": [{"role": "assistant", "content": chosen.completion}],
-        "rejected": [{"role": "assistant", "content": rejected.completion}],
-        "chosen_id": better["statement_id"],
-        "rejected_id": worse["statement_id"],
-        **{name: better[name] for name in _FACTS},
-        "chosen_model": better["speaker_model"],
-        "rejected_model": worse["speaker_model"],
-    }
-
-
-class KtoExporter(ClaimExporter):
-    """One row for each statement with a checked claim, wanted or not."""
-
-    format: ClassVar[str] = "kto"
-    writes: ClassVar[str] = "TRL's unpaired preferences from checked claims (prompt, completion, label)"
-    about: ClassVar[str] = (
-        "TRL's conversational unpaired preference format, for `KTOTrainer`: one row for each statement with a checked "
-        "claim. `prompt` is what the speaker was shown, `completion` its reply, `label` true if the statement is of "
-        "the preferred kind."
-    )
-
-    def rows(self, speeches: Speeches, games: Iterator[SourceGame], tally: Tally) -> Iterator[Row]:
-        for speech, wanted in self.checked(speeches, games, tally):
-            turn = speeches.turn(speech)
-            reply = [{"role": "assistant", "content": turn.completion}]
-            row = {"prompt": turn.prompt, "completion": reply, "label": wanted}
-            yield speech.game.split, row | facts_of(speech, turn)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
 from statistics import fmean
 
 from rich.text import Text
@@ -18,27 +17,6 @@ from liescope.labeling.ledger import LIE, MISTAKE, TRUTHFUL, UNDECIDABLE, UNSUPP
 
 STYLES = {LIE: "red", MISTAKE: "yellow", UNSUPPORTED: "cyan", TRUTHFUL: "green", UNDECIDABLE: "blue"}
 _MOST = 4  # most events named as proof; more are only counted
-
-
-def marked(words: str, claims: Sequence[ClaimRow], brackets: bool) -> Text:
-    """The words of a statement, the claims in them underlined in the colour of their class. brackets: number them and
-    put them in brackets as well, for where no style is shown.
-    """
-    spans = [
-        (number, claim, claim.start, claim.end)
-        for number, claim in enumerate(claims, 1)
-        if claim.start is not None and claim.end is not None
-    ]
-    edges = sorted({0, len(words), *(edge for *_, start, end in spans for edge in (start, end))})
-    shown = Text()
-    for start, end in pairwise(edges):
-        over = [span for span in spans if span[2] <= start and end <= span[3]]
-        if brackets:
-            shown.append("".join(f"[{number}: " for number, _, first, _ in over if first == start))
-        shown.append(plain(words[start:end]), f"underline {STYLES[over[-1][1].claim_class]}" if over else "")
-        if brackets:
-            shown.append("]" * sum(last == end for *_, last in over))
-    return shown
 
 
 def claim_lines(claims: Sequence[ClaimRow], events: Sequence[Event]) -> Iterator[tuple[str, str]]:
@@ -82,10 +60,8 @@ _LABEL, _LIE, _FALLBACK, _HEAD, _SECRET = "dim", "red", "yellow", "bold", "magen
 _NAMED = 4  # most observers shown one by one; more are only counted
 
 
-def transcript(game: GameRecord, labels: LabelledGame, brackets: bool = True) -> Iterator[Text]:
-    """The lines of a game in order of play, styled. labels: `label_game` of the same game; brackets: put claims in
-    brackets, for where no style is shown.
-    """
+def transcript(game: GameRecord, labels: LabelledGame) -> Iterator[Text]:
+    """The lines of a game in order of play, styled. labels: `label_game` of the same game."""
     yield _text(f"{game.game_id}  {game.game}{'' if game.seed is None else f'  seed {game.seed}'}", _HEAD)
     if game.cell:
         yield _text(f"cell {game.cell}", _LABEL)
@@ -108,10 +84,7 @@ def transcript(game: GameRecord, labels: LabelledGame, brackets: bool = True) ->
     place: Place = (0, "", 0)
     for event in game.events:
         key = f"{game.game_id}:{event.index}"
-        if event.kind is EventKind.BID:
-            line = _bids(bids.pop(_place(event), ()))
-        else:
-            line = event_line(event, marked(event.text, claims[key], brackets) if key in claims else None)
+        line = _bids(bids.pop(_place(event), ())) if event.kind is EventKind.BID else event_line(event)
         if line is None:
             continue
         if _place(event) != place:
@@ -145,16 +118,16 @@ def _bids(bids: Sequence[Event]) -> Text | None:
     return _text(f"  bids: {shown}", _LABEL).append(f"  (unread: {unread})" if unread else "", _FALLBACK)
 
 
-def event_line(event: Event, said: Text | None = None) -> Text | None:
-    """One event; None if it is not shown. said: the words of a statement, marked."""
+def event_line(event: Event) -> Text | None:
+    """One event; None if it is not shown."""
     found = event_words(event)
     if found is None:
         return None
     words, style = found
     line = _text(f"  {words}", style)
     if event.kind is EventKind.STATEMENT:
-        paragraphs = [one for one in (said or _text(event.text)).split("\n") if one.plain.strip()]
-        line.append_text(Text("\n    ").join(paragraphs))  # indented like a wrapped line
+        paragraphs = [one for one in event.text.split("\n") if one.strip()]
+        line.append("\n    ".join(map(plain, paragraphs)))  # indented like a wrapped line
     if tied := event.data.get("tied"):
         line.append_text(_text(f"  (drawn from the tied: {', '.join(tied)})", _FALLBACK))
     if event.data.get("drawn"):

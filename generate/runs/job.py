@@ -1,9 +1,8 @@
 """The work of a runner: the games that a plan lists, how each begins, and the record of each when it ends.
 
 A lesson book holds what one model learned in one cell, without near duplicates: a lesson is left out if it repeats one
-of its kind in the book: with names masked, the cosine similarity of their sentence embeddings is at least NEAR, and
-neither denies the other. The book also notes how many lessons each game began with, so that a resumed or retried game
-begins with the same ones.
+of its kind in the book: with names masked, the cosine similarity of their sentence embeddings is at least NEAR. The
+book also notes how many lessons each game began with, so that a resumed or retried game begins with the same ones.
 """
 
 from __future__ import annotations
@@ -244,43 +243,8 @@ class Forking(Job):
 
 # Lessons
 
-_NEGATION = re.compile(
-    r"\b(?:not|never|no|nobody|nothing|neither|nor|none|avoid(?:s|ed|ing)?|without|stop(?:s|ped|ping)?|refrain\w*|cannot"
-    r"|instead of|rather than|less|refus\w+|hardly)\b|n't\b"
-)
-_NOT_ONLY = re.compile(r"\bnot (?:only|just)\b|\bno matter\b|\bno longer than\b|\bwhether or not\b")
-_OPPOSITES = (
-    ("early|earlier|soon|immediately|first|begin\\w*|start\\w*", "late|later|last|end|finally"),
-    ("high|higher|loud\\w*|more|often|always|strong\\w*", "low|lower|quiet\\w*|fewer|rarely|seldom|weak\\w*"),
-    ("before", "after"),
-    ("accus\\w+|attack\\w*|oppose\\w*|against", "defend\\w*|protect\\w*|support\\w*"),
-    ("trust(?:ed|s)?", "distrust\\w*|suspect\\w*"),
-    ("win\\w*|won", "lose\\w*|lost"),
-)
-_AXES = tuple(tuple(re.compile(rf"\b(?:{side})\b") for side in sides) for sides in _OPPOSITES)
-_ROLES = re.compile(r"\b(?:were)?(wolf|wolv|villager|village|town|doctor|seer|detective|mafios|mafia|jester)")
-_SAME_ROLE = {"wolv": "wolf", "village": "villager", "town": "villager", "mafia": "mafios"}
 _WORDS_TOO = frozenset({"will", "may", "mark", "bill", "rob", "sue", "grant", "drew", "chase", "pat"})
 _SEVERAL = re.compile(r"\banother player((?:, another player)*),? (?:and|or) another player\b")
-
-
-def opposed(one: str, other: str) -> bool:
-    """Whether two lessons of one kind cannot mean the same, however similar their words: one denies what the other
-    advises, they are about different roles, or one contains the opposite of a word in the other ("early", "late").
-    """
-    (denied, roles, sides), (too, theirs, others) = _marks(one), _marks(other)
-    if denied != too or (roles and theirs and roles != theirs):
-        return True
-    return any(abs(side - its) == 2 for side, its in zip(sides, others, strict=True))
-
-
-@lru_cache(maxsize=4096)
-def _marks(text: str) -> tuple[bool, set[str], list[int]]:
-    """Whether it has an odd number of negations, the roles it names, and for each pair of opposites -1, 1 or 0."""
-    words = " ".join(text.lower().replace("’", "'").split())
-    denied = len(_NEGATION.findall(_NOT_ONLY.sub(" ", words))) % 2 == 1
-    roles = {_SAME_ROLE.get(role, role) for role in _ROLES.findall(words)}
-    return denied, roles, [bool(other.search(words)) - bool(one.search(words)) for one, other in _AXES]
 
 
 def without_names(text: str, names: Iterable[str], own: str | None = None) -> str:
@@ -362,15 +326,14 @@ class LessonBook:
             return []
         texts = [without_names(lesson.text, self._names) for lesson in (*known, *proposed)]
         vectors = self._embed(texts)
-        book = [(lesson.kind, text, vector) for lesson, text, vector in zip(known, texts, vectors, strict=False)]
+        book = [(lesson.kind, vector) for lesson, vector in zip(known, vectors, strict=False)]
         judged = []
-        for lesson, text, vector in zip(proposed, texts[len(known) :], vectors[len(known) :], strict=True):
-            near = [(float(kept @ vector), said) for kind, said, kept in book if kind is lesson.kind]
-            repeats = any(similarity >= NEAR and not opposed(text, said) for similarity, said in near)
-            if not repeats:
-                book.append((lesson.kind, text, vector))
-            nearest = max((similarity for similarity, _ in near), default=None)
-            judged.append(Proposal(lesson, not repeats, None if nearest is None else round(nearest, 4)))
+        for lesson, vector in zip(proposed, vectors[len(known) :], strict=True):
+            nearest = max((float(kept @ vector) for kind, kept in book if kind is lesson.kind), default=None)
+            new = nearest is None or nearest < NEAR
+            if new:
+                book.append((lesson.kind, vector))
+            judged.append(Proposal(lesson, new, None if nearest is None else round(nearest, 4)))
         return judged
 
     def _append(self, lines: Sequence[dict[str, Any]]) -> None:

@@ -9,11 +9,9 @@ crossed with the jester's learning, off and on (Triadic Werewolf paper, section 
 from __future__ import annotations
 
 import csv
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from io import StringIO
 from itertools import product
-from math import gcd
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -34,8 +32,6 @@ from liescope.generate.runs.journal_reader import JournalReader
 from liescope.generate.runs.run_folder import PLAN_FILE
 from liescope.generate.runs.run_plan import TABLE, Cell, Plan, Served
 
-GAMES = "games"  # the column of a list of cells that says how many to play of each
-MOST_LISTED = 1_000_000
 DESIGNS = ("background", "full", "self", "factorial")
 SEATINGS = ("balanced", "shuffled", "fixed")
 
@@ -84,14 +80,11 @@ def cross_learning(drawn: Sequence[Cell], learning: Sequence[bool]) -> tuple[lis
     return [cell for cell in drawn for _ in learning], [level for _ in drawn for level in learning]
 
 
-def read_cells(file: Path, roles: Sequence[str]) -> tuple[list[Cell], int | None]:
-    """The cells of a CSV file with one column for each role, in any order, and how many games to play of each.
-
-    With a further column games, the number to play is the greatest common divisor of that column, and each cell is
-    listed as often as it fits into the cell's games; without it, each cell is listed once and the number is None.
+def read_cells(file: Path, roles: Sequence[str]) -> list[Cell]:
+    """The cells of a CSV file with one column for each role, in any order; a line that stands twice counts twice.
 
     Raises BadData for a file that cannot be read, has no cells, lacks a column or leaves a field empty, and UnknownName
-    for a column that is neither a role of the game nor games.
+    for a column that is no role of the game.
     """
     try:
         reader = csv.DictReader(StringIO(read_text(file, encoding="utf-8-sig", given=True), newline=""))
@@ -101,27 +94,19 @@ def read_cells(file: Path, roles: Sequence[str]) -> tuple[list[Cell], int | None
     except (OSError, csv.Error) as error:
         raise BadData(f"{file} cannot be read as a list of cells: {error}") from error
     for column in columns:
-        if column not in (*roles, GAMES):
-            raise UnknownName(f"column of {file}", column, [*roles, GAMES])
+        if column not in roles:
+            raise UnknownName(f"column of {file}", column, roles)
     if missing := [role for role in roles if role not in columns]:
         raise BadData(f"{file} lacks the columns {', '.join(missing)}; it needs {','.join(roles)}")
-    found: Counter[Cell] = Counter()
+    found = []
     for number, row in enumerate(rows, start=2):
         cell = tuple((row[role] or "").strip() for role in roles)
         if None in row or not all(cell):
             raise BadData(f"{file}, line {number}: a cell needs one player for each of {','.join(roles)}")
-        words = (row[GAMES] or "").strip() if GAMES in columns else "1"
-        if not (words.isascii() and words.isdigit() and len(words) < 9 and int(words) >= 1):
-            raise BadData(f"{file}, line {number}: games must be a whole number of at least 1, got {words!r}")
-        found[cell] += int(words)
+        found.append(cell)
     if not found:
         raise BadData(f"{file} lists no cells; add lines of {','.join(roles)}")
-    if GAMES not in columns:
-        return list(found), None
-    if found.total() > MOST_LISTED:
-        raise BadData(f"{file} lists {found.total():,} games; a list of cells holds at most {MOST_LISTED:,}")
-    share = gcd(*found.values())
-    return [cell for cell, games in found.items() for _ in range(games // share)], share
+    return found
 
 
 def played_by(cells: Sequence[Cell], players: Sequence[str]) -> list[Cell]:
@@ -169,8 +154,8 @@ class PlanSettings(OptionsModel):
     )
     cells: Path | None = Field(
         default=None,
-        description="A CSV of cells instead of a design: one column for each role, and games if their numbers differ; "
-        "--player NAME=PLAYER says who plays a name in it.",
+        description="A CSV of cells instead of a design: one column for each role; --player NAME=PLAYER says who "
+        "plays a name in it.",
     )
     seats: Annotated[Several, Option(flag="--seat", metavar="ROLE=PLAYER")] = Field(
         default=(),
@@ -196,14 +181,13 @@ def plan_games(
     Raises UsageError for settings that do not fit together.
     """
     players: Sequence[str] = settings.players
-    games, design = settings.games, settings.design
+    design = settings.design
     background, cells, seats = settings.background, settings.cells, settings.seats
     held = roles_in_play(game.resolve(options))
     if cells is not None:
         if background or design or seats:
             raise UsageError("a file of cells says who plays what; leave --background, --design and --seat out")
-        design, (drawn, listed) = LISTED, read_cells(Path(cells), held)
-        drawn, games = played_by(drawn, players), listed or games
+        design, drawn = LISTED, played_by(read_cells(Path(cells), held), players)
         players = [spec for cell in drawn for spec in cell]
     elif seats:
         if background or design or len(players) > 1:
@@ -215,7 +199,7 @@ def plan_games(
         drawn = designed(design, held, once(players), once(background))
     drawn, learns = cross_learning(drawn, _levels(settings.learning, design))
     plan = make_plan(
-        game.name, options, once(players), design, drawn, games, settings.seed, settings.roles, prompts, learns
+        game.name, options, once(players), design, drawn, settings.games, settings.seed, settings.roles, prompts, learns
     )
     plan = plan.model_copy(update={"part": str(Part.read(settings.part)) if settings.part else ""})
     if not plan.numbers:

@@ -74,7 +74,7 @@ def show(
         return
     from liescope.labeling.label import label_game
 
-    print_pages(transcript(record, label_game(record), brackets=not Console().is_terminal))
+    print_pages(transcript(record, label_game(record)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,6 @@ PROMPTS: Mapping[str, tuple[str, ...]] = {
 }
 EXPORTS: Mapping[str, tuple[str, ...]] = {
     "inspect": ("runs/mini-told",),
-    "preference": ("runs/pairs",),
     "kto": ("corpus/held", "--prefer", "deceptive"),
 }
 
@@ -141,7 +140,7 @@ FIRST = "the first game"
 TIMES = frozenset({"seconds", "age", "at", "bytes", "python", "liescope", "openai", "pydantic", "sha256"})
 JSON: Mapping[str, tuple[str, ...]] = {
     "show": ("show", "runs/mini-told", "--json"),
-    **{f"show-{run}": ("show", f"runs/{run}", FIRST, "--json") for run in RUNS if run != "pairs"},
+    **{f"show-{run}": ("show", f"runs/{run}", FIRST, "--json") for run in RUNS},
     "show-calls": ("show", "runs/mini-told", "0", "--calls", "--json"),
     "show-prompt": ("show", "runs/mini-told", "0", "--prompt", "0", "Bob", "--json"),
     "status": ("status", "runs/mini", "--json"),

@@ -38,7 +38,6 @@ RUNS: Mapping[str, Sequence[str]] = {
         *("fork", "runs/mini", "0", "4", *TWO, "--say", "I am a villager.", "--say", "I am the detective."),
         *("--times", "3", "--seed", "3"),
     ),
-    "pairs": ("fork", "runs/mini", "1", "0", *TWO, "--times", "12", "--seed", "6"),
     "judged": ("label", "runs/mini", "--judge", "scripted:steady", "--roles", "--share", "0.5"),
     "wolves-judged": ("label", "runs/wolves", "--judge", "scripted:novice", "--roles", "--lessons", "--share", "0.1"),
     "rows": ("import", "jsonl", "inputs/rows.jsonl", "--game", "parlour", "--licence", "mit", "--allow-rejected"),
@@ -57,7 +56,7 @@ DEAR: Mapping[str, Sequence[str]] = {
 }
 """Runs of which reports are made, or which load an encoder (learning)."""
 CORPORA: Mapping[str, Sequence[str]] = {
-    **{name: (f"runs/{name}",) for name in RUNS if name != "pairs"},
+    **{name: (f"runs/{name}",) for name in RUNS},
     "held": ("runs/mini", "runs/fork", "runs/one-night", "--transcript", "--hold-out-model", "scripted:novice"),
 }
 

@@ -12,11 +12,13 @@ import pytest
 
 from liescope.common.errors import UsageError
 from liescope.data_cards.tables import StatementRow
+from liescope.games.core import AskKind
 from liescope.generate.corpus.read import split_of
 from liescope.generate.exports import export
 from liescope.generate.exports.exporter_protocol import open_source
 from liescope.generate.exports.preferences import Speeches
 from liescope.generate.importers import import_games
+from liescope.generate.runs.fork import fork
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.play import play
 from liescope.generate.runs.show_commands import prompt_of_call
@@ -134,6 +136,20 @@ def test_words_that_may_not_be_passed_on_keep_their_terms_and_whispers_their_hea
         "Nobody has spoken yet.\n\nWhat do you say?",
         "What was said so far:\nBen: I was here.\n\nWhat do you say to Ann?",
     ]
+
+
+def test_what_continuations_have_in_common_is_told_once(scripted: Path, tmp_path: Path) -> None:
+    with Journal.open(scripted) as journal:
+        game = next(iter(journal.records()))
+        step = max(call["step"] for call in journal.calls(game.game_id) if call["kind"] == AskKind.SPEAK)
+    forked = fork(scripted, game.game_id, step, times=4, out=tmp_path / "forked").folder
+    export(forked, to="kto", out=tmp_path / "kto")
+    with Journal.open(forked) as journal:
+        games = [label_game(one).statements for one in journal.records()]
+    shared = {row.text for row in games[0][:-1] if row.label_claim is not None}
+    said = [row["statement"] for _, row in rows(tmp_path / "kto")]
+    assert shared
+    assert all(said.count(text) == 1 for text in shared)
 
 
 def test_words_without_a_label_give_no_row(tmp_path: Path) -> None:

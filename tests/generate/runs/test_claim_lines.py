@@ -1,4 +1,4 @@
-"""Claims are marked where they stand in a statement, and named with their verdict and what proves it."""
+"""Claims are named with their verdict and what proves it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from liescope.games.core import Ask, Event, Reply
 from liescope.games.mafia.rules import MINI_MAFIA, MiniMafia
 from liescope.games.record import GameRecord, Source, record
 from liescope.games.session import drive, start
-from liescope.generate.runs.game_text import claim_lines, marked
+from liescope.generate.runs.game_text import claim_lines
 from liescope.labeling.label import label_game
 
 LIE = "Hm\N{HORIZONTAL ELLIPSIS} I\N{RIGHT SINGLE QUOTATION MARK}m the detective. I\x1bwill vote for Bob!"
@@ -29,21 +29,10 @@ def told() -> GameRecord:
     return record(session.game, session.outcome, dict.fromkeys(session.game.names, ("m", Source.MODEL)))
 
 
-def test_the_words_of_a_claim_are_underlined_and_on_a_pipe_in_brackets() -> None:
-    claims = label_game(told()).claims[:2]
-    shown = marked(LIE, claims, brackets=False)
-    assert shown.plain == LIE.replace("\x1b", "\\x1b")
-    styled = [(shown.plain[span.start : span.end], span.style) for span in shown.spans]
-    assert styled == [
-        ("I\N{RIGHT SINGLE QUOTATION MARK}m the detective", "underline red"),
-        ("I\\x1bwill vote for Bob", "underline blue"),
-    ]
-    piped = marked(LIE, claims, brackets=True).plain
-    assert piped == "Hm… [1: I’m the detective]. [2: I\\x1bwill vote for Bob]!"
-
-
-def test_claims_within_claims_and_claims_without_a_place_are_shown() -> None:
+def test_every_claim_is_named_with_its_verdict_also_without_a_place_in_the_words() -> None:
     whole, vote, *_ = label_game(told()).claims
-    nested = [replace(whole, start=0, end=len(LIE)), vote, replace(vote, start=None, end=None)]
-    assert marked(LIE, nested, brackets=True).plain == f"[1: {LIE[:23]}[2: I\\x1bwill vote for Bob]!]"
-    assert len(list(claim_lines(nested, told().events))) == 3
+    claims = [whole, vote, replace(vote, start=None, end=None)]
+    lines = [line for line, _ in claim_lines(claims, told().events)]
+    assert [line.partition(" ")[0] for line in lines] == ["1", "2", "3"]
+    assert "LIE, false and known" in lines[0]
+    assert all(claim.normal in line for claim, line in zip(claims, lines, strict=True))

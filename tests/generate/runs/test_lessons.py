@@ -51,26 +51,6 @@ def test_a_lesson_that_says_the_same_in_other_words_is_left_out(book: LessonBook
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        ("Accuse the doctor early.", "Do not accuse the doctor early."),
-        ("Do not accuse the doctor early.", "Accuse the doctor early."),
-        ("Defend yourself when you are accused.", "Never defend yourself when you are accused."),
-        ("Claim to be the seer on day one.", "Avoid claiming to be the seer on day one."),
-        ("Bid high in the first debate.", "Bid low in the first debate."),
-        ("Accuse somebody early in the day.", "Accuse somebody late in the day."),
-        ("Vote before the others have voted.", "Vote after the others have voted."),
-        ("Accuse the doctor early.", "Accuse the seer early."),
-        ("Look like a werewolf in the defence.", "Look like a villager in the defence."),
-        ("Accuse the quietest player.", "Defend the quietest player."),
-    ],
-)
-def test_a_correction_is_no_repeat_however_close_its_words_are(book: LessonBook, one: str, other: str) -> None:
-    judged = book.add("g0", 0, [lesson(one), lesson(other)])
-    assert [proposal.kept for proposal in judged] == [True, True]
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
         ("Press players like Bob early and openly.", "Press players like Charlie early and openly."),
         ("Stay silent for a turn when Bob accuses me.", "Stay silent for a turn when Dee accuses me."),
         ("Do not accuse the doctor early.", "Never accuse the doctor early."),

@@ -44,16 +44,10 @@ def test_an_unknown_design_names_the_designs_and_only_one_has_backgrounds() -> N
         designed("full", ROLES, MODELS, MODELS[:1])
 
 
-def test_a_list_of_cells_is_read_in_any_order_of_columns_and_each_cell_once(tmp_path: Path) -> None:
+def test_a_list_of_cells_is_read_in_any_order_of_columns_and_as_often_as_it_names_a_cell(tmp_path: Path) -> None:
     file = tmp_path / "cells.csv"
     file.write_text("villager,mafioso,detective\nv, m ,d\nv,m,d\nx,y,z\n", encoding="utf-8")
-    assert read_cells(file, ROLES) == ([("m", "d", "v"), ("y", "z", "x")], None)
-
-
-def test_a_list_may_say_how_many_games_each_cell_gets(tmp_path: Path) -> None:
-    file = tmp_path / "cells.csv"
-    file.write_text("mafioso,detective,villager,games\nm,d,v,10\nx,y,z,25\nm,d,v,5\n", encoding="utf-8")
-    assert read_cells(file, ROLES) == ([("m", "d", "v")] * 3 + [("x", "y", "z")] * 5, 5)
+    assert read_cells(file, ROLES) == [("m", "d", "v"), ("m", "d", "v"), ("y", "z", "x")]
 
 
 def test_names_in_a_list_are_played_by_the_players_given_for_them() -> None:
@@ -85,12 +79,6 @@ def test_games_of_equal_cells_differ() -> None:
         ("mafioso,detective,villager\na,b,c\na,,c\n", "line 3"),
         ("mafioso,detective,villager\na,b,c,d\n", "line 2"),
         ("mafioso,detective,villager\n", "no cells"),
-        ("mafioso,detective,villager,games\na,b,c,0\n", "line 2: games must be a whole number of at least 1, got '0'"),
-        (
-            "mafioso,detective,villager,games\na,b,c,2\na,b,c,\n",
-            "line 3: games must be a whole number of at least 1, got ''",
-        ),
-        ("mafioso,detective,villager,games\na,b,c,9999999\n", "at most 1,000,000"),
         ("", "lacks the columns"),
     ],
 )
