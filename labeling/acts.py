@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from liescope.data_cards.tables import BidRow, LessonRow, LessonTagRow, NightActRow, RatingRow, RoleGuessRow, VoteRow
 from liescope.games.core import Event, EventKind, Phase
-from liescope.games.game_registry import GAMES
 from liescope.games.record import GameRecord, not_chosen
 from liescope.games.shared_rules import START
 from liescope.labeling.lesson_tags import tag
@@ -80,7 +79,7 @@ class _Suspicion:
 def night_act_rows(record: GameRecord) -> Iterator[NightActRow]:
     """One row per night act, in order of play."""
     roles = {seat.name: seat.role for seat in record.seats}
-    drawn = not_chosen(record.events, record.game in GAMES)
+    drawn = not_chosen(record.events)
     ends = [event for event in record.events if event.kind in (EventKind.DEATH, EventKind.QUIET)]
     for event in record.events:
         if event.kind in _ACTS:

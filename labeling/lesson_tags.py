@@ -38,8 +38,6 @@ _MINDS = (
     rf"{_OTHERS} (?:will |would |might |may |to |can )?"
     r"(?:think|believe|see|suspect|perceive|read|view|take)s? (?:that )?(?:me|you|i)\b)"
 )
-_ALIGNED = rf"{_ONE}[- ](?:like|ish|aligned|alignment)\b"
-
 # As above, in longer phrases: what others come to think of the actor, what draws their trust or suspicion, what gives
 # it away, how a manner is read.
 _ANYBODY = (
@@ -75,7 +73,7 @@ _VIEWED = (
     r"|(?:prime|main|likely) (?:\w+ )?(?:suspect|wolf)\b|explanation left\b"
     rf"|(?:point|hint|lead|steer)\w* (?:[\w'-]+ ){{0,2}}?to {_ONE}\b"
 )
-PERCEPTION = regex(rf"\b(?:{_SEEMING}|{_TAKEN}|{_MINDS}|{_ALIGNED}|{_VIEWED})")
+PERCEPTION = regex(rf"\b(?:{_SEEMING}|{_TAKEN}|{_MINDS}|{_VIEWED})")
 
 # How someone else is made to look, or what someone else is said to be, says nothing about the actor.
 _SELF = r"(?:me|myself|i|you|yourself|oneself|it|things|my|your)"
@@ -85,22 +83,6 @@ OTHERS_SEEN = regex(
     rf"|\b(?:claim|say|suggest|argu|insist|hint|impl|assert)\w* (?:that )?(?!{_SELF}\b)(?:[\w'-]+ ){{1,4}}?"
     rf"(?:is|are|was|were|may be|might be|must be) (?:acting |behaving |playing )?(?:like |as )?{_ARTICLE}{_SOME}\b"
 )
-
-# What the actor is taken for, and who sees it that way; every group is a word of LOOKED_AT_AS. Matches are empty, so
-# that they may overlap.
-READING = regex(
-    rf"\b(?={_ALIGNED}"
-    rf"|(?:like|as|for|being|than|not|nor|neither|either|both) {_ARTICLE}{_ONE}\b(?!['-])"
-    rf"(?:,? (?:and|or|nor|but not|not|rather than|instead of) {_ARTICLE}{_ONE}\b(?!['-]))?"
-    rf"|(?:{_SEEMING}|{_TAKEN}){_GAP}{_ONE}\b(?!['-]))"
-)
-AUDIENCE = regex(
-    rf"\b(?=(?:to|by|in the eyes of) (?:the |other |any |both |fellow )?(?:\w+ed )?{_SOME}\b"
-    rf"(?: and (?:the )?{_SOME}\b)?"
-    rf"|(?:make|let|lead)s? (?:the )?{_SOME} (?:to )?(?:think|believe|suspect|see)\b"
-    rf"|(?:while|but|and|so|yet) (?:the )?{_SOME} (?:\w+ )?(?:think|believe|suspect|see|read|take|find)s?\b)"
-)
-
 
 # Two identities, or two audiences, and a word that sets them against each other. In the singular or as an adjective, a
 # faction is what someone is taken for, unless an action is aimed at it; in the plural, it is the audience.
@@ -290,14 +272,7 @@ def _order(words: str) -> int:
     if not PERCEPTION.search(words):
         return 1
     onlookers = {LOOKED_AT_AS[found["after"] or found["before"]] for found in ONLOOKERS.finditer(words)}
-    if CONTRAST.search(words) and max(len(identities), len(onlookers)) > 1:
-        return 3
-    return 3 if len(_factions(READING, words)) > 1 or len(_factions(AUDIENCE, words)) > 1 else 2
-
-
-def _factions(pattern: re.Pattern[str], words: str) -> set[str]:
-    """The distinct factions named in a pattern's groups."""
-    return {LOOKED_AT_AS[name] for found in pattern.finditer(words) for name in found.groups() if name}
+    return 3 if CONTRAST.search(words) and max(len(identities), len(onlookers)) > 1 else 2
 
 
 _DASHES = str.maketrans({"‐": "-", "‑": "-", "’": "'", "‘": "'"})

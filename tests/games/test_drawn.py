@@ -1,9 +1,8 @@
-"""What nobody chose is told from what somebody chose, in new records by their marks and in old ones by their events."""
+"""What nobody chose is told from what somebody chose."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from random import Random
 
 import pytest
@@ -35,19 +34,6 @@ def played(make: Callable[[int], Game], seed: int, bad: float) -> list[Event]:
     session = start(lambda: make(seed))
     drive(session, answer)
     return session.events
-
-
-def unmarked(events: Sequence[Event]) -> list[Event]:
-    """The events as they were recorded before there was a mark."""
-    return [replace(e, data={name: value for name, value in e.data.items() if name != "drawn"}) for e in events]
-
-
-@pytest.mark.parametrize("make", GAMES.values(), ids=GAMES)
-@pytest.mark.parametrize("bad", [0.0, 0.4, 1.0])
-def test_old_records_without_marks_give_the_same_as_new_ones(make: Callable[[int], Game], bad: float) -> None:
-    for seed in range(15):
-        events = played(make, seed, bad)
-        assert not_chosen(unmarked(events)) == not_chosen(events)
 
 
 def test_no_act_of_a_scripted_night_was_chosen() -> None:

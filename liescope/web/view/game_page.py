@@ -15,7 +15,6 @@ from liescope.common.leaks import all_without_addresses
 from liescope.common.text import GAME, unit_of
 from liescope.data_cards.tables import ClaimRow, RatingRow, StatementRow
 from liescope.games.core import Event, EventKind, Phase
-from liescope.games.game_registry import GAMES
 from liescope.games.record import GameRecord, Seat, Source, not_chosen
 from liescope.generate.importers.statement_rows import UNKNOWN_MODEL
 from liescope.generate.runs.game_text import proof_words, verdict_words
@@ -135,7 +134,7 @@ class _Page:
             self.claims[row.statement_id].append(row)
         self.reports = {e.about: e.index for e in self.events if e.kind is EventKind.SELF_REPORT}
         self.rated = {(e.about, e.actor): e.index for e in self.events if e.kind is EventKind.RATING}
-        self.drawn = not_chosen(self.events, self.record.game in GAMES)
+        self.drawn = not_chosen(self.events)
 
     def _anchor(self, event: Event) -> str:
         if event.kind is EventKind.ROLE:
