@@ -7,7 +7,16 @@ A key is present only where it applies; `EventKind` says which kinds of event ha
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NotRequired, TypedDict
+from typing import Annotated, Any, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+MOST = 10**6  # a larger day, round or count must be an error
+Count = Annotated[int, Field(ge=0, le=MOST)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Named = Annotated[str, Field(min_length=1)]
+LessonList = Annotated[str, Field(pattern="^(to_do|to_avoid|winning_tactic)$")]
 
 
 class AssessmentData(TypedDict, total=False):
@@ -15,9 +24,9 @@ class AssessmentData(TypedDict, total=False):
 
     deceptive: bool | None
     type: str | None
-    confidence: float | None
-    suspicion: float | None
-    reason: str
+    confidence: Share | None
+    suspicion: Share | None
+    reason: str | None
 
 
 class ClaimData(TypedDict, total=False):
@@ -31,12 +40,12 @@ class ClaimData(TypedDict, total=False):
     kind: str
     subject: str | None
     object: str | None
-    polarity: str | None
-    verdict: str | None
-    start: int | None
-    end: int | None
-    quote: str
-    evidence: list[int]
+    polarity: Annotated[str, Field(pattern="^(affirmed|denied)$")] | None
+    verdict: Annotated[str, Field(pattern="^(true|false|unverifiable)$")] | None
+    start: Count | None
+    end: Count | None
+    quote: str | None
+    evidence: Sequence[Count]
     known: bool | None
 
 
@@ -53,46 +62,46 @@ class EventData(TypedDict, total=False):
     the role that a rater named; tags: by field, what a rater tagged; winner: a team.
     """
 
-    names: list[str]
-    composition: dict[str, int]
-    rounds: int
-    debate_turns: int
-    defence_turns: int
-    days: int
-    centre: int
+    names: Sequence[str]
+    composition: Mapping[str, Count]
+    rounds: Count
+    debate_turns: Count
+    defence_turns: Count
+    days: Count
+    centre: Count
     reveal_dead: bool
     mutual_discovery: bool
     role: str
     seen: str
     lessons: Any
     drawn: bool
-    proposals: list[str]
-    bid: int
-    cut: int
+    proposals: Sequence[str]
+    bid: Annotated[int, Field(ge=0, le=10)]
+    cut: Count
     private: Mapping[str, Any]
     claims: Sequence[ClaimData]
     gold: bool
-    notes: list[str]
-    suspicion: dict[str, float]
-    tied: list[str]
-    votes: int
-    needed: int
+    notes: Sequence[str]
+    suspicion: Mapping[str, Share]
+    tied: Sequence[str]
+    votes: Count
+    needed: Count
     judge: str
     assessment: AssessmentData
-    kind: str
-    roles: dict[str, list[str]]
-    beliefs: dict[str, list[str]]
-    tags: dict[str, list[str]]
+    kind: LessonList
+    roles: Mapping[str, Sequence[str]]
+    beliefs: Mapping[str, Sequence[str]]
+    tags: Mapping[str, Sequence[str]]
     winner: str
 
 
 class LessonMeta(TypedDict):
     """A learned lesson: its list and text, whether the lesson book kept it, and its highest similarity to the book."""
 
-    kind: str
+    kind: LessonList
     text: str
     kept: bool
-    nearest: float | None
+    nearest: NotRequired[float | None]
 
 
 class ForkMeta(TypedDict):
@@ -105,14 +114,14 @@ class ForkMeta(TypedDict):
     of the recorded game; people: by seat, the person who acted from it in these, if any.
     """
 
-    run: str
-    game: str
-    step: int
-    root: str
-    seat: str
-    group: str
-    number: int
-    events: int
+    run: Named
+    game: Named
+    step: Count
+    root: Named
+    seat: Named
+    group: Named
+    number: Count
+    events: Count
     people: NotRequired[Mapping[str, str]]
 
 
@@ -129,23 +138,23 @@ class GameMeta(TypedDict, total=False):
     imported log.
     """
 
-    turn: int
+    turn: Count
     seating: str
     learning: bool
     lessons: Sequence[LessonMeta]
     fork: ForkMeta
     judge: str
     settings: Mapping[str, Any]
-    split: str
-    withdrawn: Mapping[str, int]
+    split: Annotated[str, Field(pattern="^(train|validation|test)$")]
+    withdrawn: Mapping[str, Count]
     family: str
     domain: str
     canary: str
     prompt_version: str
     import_notes: list[str]
     cells_left_out: Mapping[str, int]
-    batch: str
-    number: int | None
-    timestamp: str | None
+    batch: Any
+    number: Any
+    timestamp: Any
     players: Any
     unread: Any
