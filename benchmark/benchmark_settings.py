@@ -49,7 +49,9 @@ class _Sampled(OptionsModel):
     seed: int = Field(default=1, ge=0, le=2**32 - 1, description="Seed of the sampler.")
 
 
-class _Sampler(_Sampled):
+class Sampling(_Sampled):
+    """How to sample; chains are of so many draws each."""
+
     heading: ClassVar[str] = _SAMPLER
 
     chains: int = Field(default=4, ge=2, description="Chains.")
@@ -62,7 +64,7 @@ class _Sampler(_Sampled):
     sampler: Literal["nutpie", "pymc"] = Field(default="nutpie", description="The package that draws.")
 
 
-class FitSettings(_Sampler, _Fitted):
+class FitSettings(Sampling, _Fitted):
     """What `fit` takes."""
 
     term: Annotated[Several, Option(metavar="TERM")] = Field(

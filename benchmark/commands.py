@@ -120,7 +120,7 @@ def report(
     """Put everything that games say about their players on one page.
 
     Several runs that were played alike are counted together, so that their players stand on one board. Writes
-    report.html (capabilities and how well they fit, scores against backgrounds, behaviour, people, settings, and what
+    report.html (capabilities and how well they fit, scores against backgrounds, behaviour, settings, and what
     is not shown), counts.csv, tables/NAME.csv for every table, and report.json with all of it for programs.
     What cannot be computed, such as a fit of a single model, is left out with the reason.
 

@@ -12,7 +12,6 @@ import polars as pl
 
 from liescope.benchmark.benchmark_settings import FitSettings
 from liescope.benchmark.capability import effects
-from liescope.benchmark.capability.backend import Settings
 from liescope.benchmark.capability.count_sources import load_conditions
 from liescope.benchmark.capability.counts import Counts, stated
 from liescope.benchmark.capability.model import identified, rows_for, variant
@@ -139,7 +138,6 @@ def fit(
 
 def fit_counts(conditions: Mapping[str, Counts], own: FitSettings, progress: bool = False) -> FitResult:
     """`fit` for counted games, by condition. own: all of its settings."""
-    sampling = Settings(own.draws, own.tune, own.chains, own.seed, own.target_accept, own.sampler)
     fits: list[ConditionFit] = []
     unfit: dict[str, str] = {}
     with progress_bars(progress) as bar:
@@ -149,7 +147,7 @@ def fit_counts(conditions: Mapping[str, Counts], own: FitSettings, progress: boo
             try:
                 rows = rows_for(counts if own.drawn_votes == "keep" else counts.undrawn, own.term)
                 chosen = identified(rows, variant(own.model, own.term))
-                posterior = sample_posterior(rows, sampling, chosen)
+                posterior = sample_posterior(rows, own, chosen)
                 fits.append(ConditionFit(name, counts, posterior, goodness(posterior)))
             except (UsageError, NotConverged) as error:
                 if len(conditions) == 1:

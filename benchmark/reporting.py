@@ -10,7 +10,6 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
-from itertools import product
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -24,16 +23,14 @@ from liescope.benchmark.analysing import read_and_analyse
 from liescope.benchmark.benchmark_settings import FitSettings, ReportSettings
 from liescope.benchmark.capability.background_report import part_of_conditions
 from liescope.benchmark.capability.count_sources import is_file, load_conditions
-from liescope.benchmark.capability.counts import Counts, stated
+from liescope.benchmark.capability.counts import Counts
 from liescope.benchmark.capability.fit_report import fit_page
-from liescope.benchmark.capability.model import PARAMETERS
 from liescope.benchmark.capability.posterior import sample_longer
-from liescope.benchmark.capability.results import labelled, scores
+from liescope.benchmark.capability.results import labelled
 from liescope.benchmark.fitting import FitResult, fit_counts
 from liescope.common.console import progress as progress_bars
 from liescope.common.errors import LiescopeError, UsageError
-from liescope.common.model_names import PEOPLE
-from liescope.common.report.contents import MISSING, Report, Section, ToldResult, with_interval
+from liescope.common.report.contents import MISSING, Report, Section, ToldResult
 from liescope.common.report.files import check_report_folder, csv_text, write
 from liescope.common.settings import takes
 
@@ -145,7 +142,6 @@ def _counted(
 
 CAPABILITIES = "Who deceives, who detects, who discloses"
 BACKGROUNDS = "Against fixed backgrounds"
-ABOUT_PEOPLE = "People"
 SETTINGS = "Games and settings"
 
 _REST = "Who wins, and who is voted out"
@@ -159,7 +155,6 @@ CHAPTERS = {
     ),
     "Does the lie work": ("forks", "deception", "suspicion", "calibration", "detection", "predictors", "raters"),
     _REST: (),
-    ABOUT_PEOPLE: (),
     SETTINGS: ("configuration",),
 }
 """The chapters with the subjects of their analyses; those that none names stand in `_REST`."""
@@ -190,7 +185,7 @@ class Gathered:
 
 def parts(gathered: Gathered) -> list[tuple[str, Report]]:
     """The parts of the report with the title of their chapter, in order."""
-    own = {CAPABILITIES: _capabilities, BACKGROUNDS: _backgrounds, ABOUT_PEOPLE: _people, SETTINGS: _settings}
+    own = {CAPABILITIES: _capabilities, BACKGROUNDS: _backgrounds, SETTINGS: _settings}
     found = []
     for chapter in CHAPTERS:
         if chapter in own:
@@ -244,21 +239,6 @@ def _analyses(chapter: str, told: Report) -> Report:
         tables={name: table for name, table in told.tables.items() if (name in names) != rest},
         missing={title: reason for title, reason in told.missing.items() if (title in titles) != rest},
     )
-
-
-def _people(gathered: Gathered) -> Report:
-    """The scores of people beside the models, where people played."""
-    if gathered.fit is None:
-        return Report()
-    if PEOPLE not in gathered.fit.scores["model"]:
-        return Report(missing={"Capability scores of people": "no person held a seat in the games that were counted"})
-    sentences = []
-    for one in gathered.fit.fits:
-        among = f" ({stated(one.condition)})" if len(gathered.fit.fits) > 1 else ""
-        for row, name in product(scores(one.posterior).filter(model=PEOPLE).to_dicts(), PARAMETERS):
-            shown = with_interval(*(row[f"{name}{end}"] for end in ("", "_lo", "_hi")))
-            sentences.append(f"{name} of people{among}: {shown}.")
-    return Report(sections=(Section("people", "People among the models", tuple(sentences)),))
 
 
 def _settings(gathered: Gathered) -> Report:

@@ -21,25 +21,12 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from liescope.benchmark.benchmark_settings import Sampling
 from liescope.common.errors import MissingExtra
 
 Array = npt.NDArray[np.float64]
 TAILS = (0.025, 0.975)
 """The bounds of every interval, as quantiles."""
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """How to sample. draws, tune: per chain. sampler: nutpie or pymc. target_accept: the acceptance rate that the step
-    size is tuned to; higher means smaller steps.
-    """
-
-    draws: int = 1000
-    tune: int = 1000
-    chains: int = 4
-    seed: int = 1
-    target_accept: float = 0.95
-    sampler: str = "nutpie"
 
 
 class Target(Protocol):
@@ -74,7 +61,7 @@ def load(*names: str) -> ModuleType:
     return module
 
 
-def sample(target: Target, settings: Settings) -> Sample:
+def sample(target: Target, settings: Sampling) -> Sample:
     """Sample with NUTS, each chain starting from a draw of that approximating normal distribution; equal settings,
     densities, seeds and versions give equal draws.
     """
@@ -104,7 +91,7 @@ def versions() -> dict[str, str]:
     return {name: version(name) for name in ("pymc", "pytensor", "arviz", "nutpie", "numba") if find_spec(name)}
 
 
-def _sample_nutpie(target: Target, settings: Settings) -> tuple[Any, Array]:
+def _sample_nutpie(target: Target, settings: Sampling) -> tuple[Any, Array]:
     import nutpie
 
     size = target.dimensions
@@ -140,7 +127,7 @@ def _sample_nutpie(target: Target, settings: Settings) -> tuple[Any, Array]:
     return trace, np.asarray(trace["posterior"]["y"].values, dtype=np.float64)
 
 
-def _sample_pymc(target: Target, settings: Settings) -> tuple[Any, Array]:
+def _sample_pymc(target: Target, settings: Sampling) -> tuple[Any, Array]:
     import pymc
 
     random = np.random.default_rng(settings.seed)
@@ -181,7 +168,7 @@ def _height(target: Target, y: Any) -> Any:
     return type("LogDensity", (Op,), members)()(y)[0]
 
 
-def _cores(settings: Settings) -> int:
+def _cores(settings: Sampling) -> int:
     return min(settings.chains, os.cpu_count() or 1)
 
 

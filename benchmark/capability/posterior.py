@@ -10,11 +10,12 @@ import numpy as np
 import polars as pl
 from scipy.special import expit
 
-from liescope.benchmark.capability.backend import Array, Settings, load, mixing, sample
+from liescope.benchmark.benchmark_settings import Sampling
+from liescope.benchmark.capability.backend import Array, load, mixing, sample
 from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, PLAYERS, VOTER, schema, tally
 from liescope.benchmark.capability.model import PAPER, PARAMETERS, ROLES, SLIPS, Variant, check_identified, logits
 from liescope.benchmark.capability.z_scores import laplace
-from liescope.common.errors import NotConverged, UnknownName, UsageError
+from liescope.common.errors import NotConverged, UnknownName
 
 R_HAT_MOST = 1.01
 ESS_LEAST = 400
@@ -138,7 +139,7 @@ class Posterior:
     names: dict[str, tuple[str, ...]]
     draws: dict[str, Array]
     diagnostics: Diagnostics
-    settings: Settings
+    settings: Sampling
     variant: Variant = PAPER
     sds: dict[str, Array] = field(default_factory=dict)
 
@@ -234,7 +235,7 @@ class Posterior:
         return draws["rho"] if "rho" in draws else np.zeros((len(draws["m"]), 1))
 
 
-def sampled(rows: pl.DataFrame, variant: Variant, settings: Settings) -> Posterior:
+def sampled(rows: pl.DataFrame, variant: Variant, settings: Sampling) -> Posterior:
     """A sample of a model, which may not have converged. Raises MissingExtra without the packages that it needs."""
     load("numba", "arviz", settings.sampler)  # before the density is compiled, so that errors come at once
     begin = time.perf_counter()
@@ -256,16 +257,14 @@ def sampled(rows: pl.DataFrame, variant: Variant, settings: Settings) -> Posteri
     return Posterior(rows, density.names, draws, diagnostics, settings, variant, sds)
 
 
-def fit(rows: pl.DataFrame, settings: Settings | None = None, variant: Variant = PAPER) -> Posterior:
+def fit(rows: pl.DataFrame, settings: Sampling | None = None, variant: Variant = PAPER) -> Posterior:
     """Sample a model of the family. rows: counts (`liescope.benchmark.capability.counts.Counts`) of at least two
     models, as `liescope.benchmark.capability.model.rows_for` gives them for its terms.
 
     Raises UsageError if the counts cannot determine the parameters, MissingExtra without a sampler, and NotConverged,
     with the numbers and what to try, if the diagnostics are far from acceptable.
     """
-    settings = settings or Settings()
-    if min(settings.draws, settings.tune) < 1 or settings.chains < 2:
-        raise UsageError("a fit needs at least 1 draw, 1 step of tuning and 2 chains; r-hat compares chains")
+    settings = settings or Sampling()
     check_identified(rows, variant)
     posterior = sampled(rows, variant, settings)
     if posterior.faults and not posterior.diagnostics.near:
@@ -277,7 +276,7 @@ def fit(rows: pl.DataFrame, settings: Settings | None = None, variant: Variant =
     return posterior
 
 
-def sample_longer(settings: Settings) -> str:
+def sample_longer(settings: Sampling) -> str:
     """Advice for a sample that has not converged."""
     return (
         f"Sample longer (--draws {max(2000, 4 * settings.draws)} --tune {max(2000, 2 * settings.tune)}), with smaller "

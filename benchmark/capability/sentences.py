@@ -44,9 +44,8 @@ _CORE = (
     "At the core of the model stands v (m - d), on the logistic scale of the mafia's chance to win: m of the "
     f"{DECEIVER}, d of the {DISCLOSER}, v of the {VOTER} who votes. A higher m deceives better, a higher d makes the "
     f"truth believed more often; a higher v follows the better speaker more reliably. A {VOTER} with v near 0 does not "
-    "heed who speaks better: {deaf}. One with a negative v follows the worse speaker."
+    "heed who speaks better; one with a negative v follows the worse speaker."
 )
-_DEAF = {False: "it votes at random", True: "it leans by its b alone, and votes at random only where b is near 0, too"}
 _SCALE = (
     "The mean of m is 0 and the mean of v is 1 by convention, so scores compare only within one fit: another set of "
     "models or games has a different zero and unit. Overlapping intervals do not settle an order."
@@ -59,7 +58,7 @@ _OFFSET = (
 
 def reading(offset: bool) -> tuple[str, ...]:
     """How to read a table of scores, in paragraphs. offset: whether voters have one."""
-    return _CORE.format(deaf=_DEAF[offset]), _SCALE, *([_OFFSET] if offset else [])
+    return _CORE, _SCALE, *([_OFFSET] if offset else [])
 
 
 def notes(fits: Sequence[ConditionFit], drawn_votes: str, unfit: Mapping[str, str]) -> list[str]:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from scipy.special import expit
 
 import liescope
-from liescope.benchmark.capability.backend import Settings
+from liescope.benchmark.benchmark_settings import Sampling
 from liescope.benchmark.capability.counts import PLAYERS, SCHEMA
 from liescope.benchmark.capability.model import check_identified, leave_out, logits
 from liescope.benchmark.capability.posterior import Diagnostics, Posterior, fit
@@ -27,7 +27,7 @@ from tests.benchmark.published import bundled
 pytestmark = pytest.mark.slow
 
 Simulate = Callable[..., pl.DataFrame]
-SHORT = Settings(draws=400, tune=400)
+SHORT = Sampling(draws=400, tune=400)
 
 
 def cells(*rows: tuple[str, str, str, int, int]) -> pl.DataFrame:
@@ -95,14 +95,14 @@ def test_a_role_that_a_model_never_held_has_no_score(simulate: Simulate) -> None
 
 def test_equal_seeds_give_equal_draws_and_others_do_not(simulate: Simulate) -> None:
     some = simulate((np.array([0.5, -0.5]), np.array([0.2, 0.4]), np.array([1.2, 0.8])), games=60, seed=1)
-    one, same, other = (fit(some, replace(SHORT, seed=seed)).draws["d"] for seed in (7, 7, 8))
+    one, same, other = (fit(some, SHORT.model_copy(update={"seed": seed})).draws["d"] for seed in (7, 7, 8))
     assert np.array_equal(one, same)
     assert not np.array_equal(one, other)
 
 
 @pytest.mark.long
 def test_both_samplers_agree(published_fit: Posterior) -> None:
-    other = fit(published_fit.cells, Settings(draws=300, tune=300, sampler="pymc"))
+    other = fit(published_fit.cells, Sampling(draws=300, tune=300, sampler="pymc"))
     one, two = scores(published_fit).sort("model"), scores(other).sort("model")
     for name in ("m", "d", "v"):
         assert ((one[name] - two[name]) / one[f"{name}_sd"]).abs().max() < 0.25
@@ -157,4 +157,4 @@ def test_without_its_sampler_the_error_names_the_extra(
     counts = simulate((np.zeros(2), np.zeros(2), np.ones(2)), games=10, seed=1)
     monkeypatch.setitem(sys.modules, sampler, None)
     with pytest.raises(MissingExtra, match=rf"'{sampler}'.*pip install .*\[bayes\]"):
-        fit(counts, Settings(sampler=sampler))
+        fit(counts, Sampling(sampler=sampler))

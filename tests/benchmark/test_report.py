@@ -114,10 +114,9 @@ def test_the_counts_of_a_report_are_those_that_were_fitted(made: tuple[Path, Rep
     assert told(folder)["counts"] == result.counts.to_dicts()
 
 
-def test_people_have_their_scores_and_their_place(made: tuple[Path, ReportResult]) -> None:
+def test_people_are_marked_among_the_scores(made: tuple[Path, ReportResult]) -> None:
     page = (made[0] / "report.html").read_text(encoding="utf-8")
     assert '<tr class="people"><td class="name">people</td>' in page
-    assert "m of people: " in page
 
 
 def test_games_of_another_kind_are_reported_without_a_fit(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
@@ -23,7 +23,8 @@ import polars as pl
 from scipy.special import expit
 from scipy.stats import betabinom, binom
 
-from liescope.benchmark.capability.backend import Array, Settings
+from liescope.benchmark.benchmark_settings import Sampling
+from liescope.benchmark.capability.backend import Array
 from liescope.benchmark.capability.counts import PLAYERS, SCHEMA, tally
 from liescope.benchmark.capability.model import Variant, variant
 from liescope.benchmark.capability.posterior import sampled
@@ -33,7 +34,7 @@ LIKELIHOOD = "log likelihood"
 SIMULATED = 2000
 KEPT = 99  # draws that a true value is ranked among: thinned, so that they are nearly independent
 MASSES = (0.5, 0.8, 0.95)
-SHORT = Settings(draws=500, tune=500, chains=2)
+SHORT = Sampling(draws=500, tune=500, chains=2)
 
 
 def cube(models: int, games: int) -> pl.DataFrame:
@@ -112,7 +113,7 @@ class Calibration:
 
 
 def calibrate(
-    rows: pl.DataFrame, variant: Variant, sets: int, settings: Settings = SHORT, seed: int = 1
+    rows: pl.DataFrame, variant: Variant, sets: int, settings: Sampling = SHORT, seed: int = 1
 ) -> Calibration:
     """Draw parameters, draw counts for the combinations of the rows, fit, rank."""
     random = np.random.default_rng(seed)
@@ -122,7 +123,7 @@ def calibrate(
     usable, faults = [], 0
     for number in range(sets):
         truth = from_priors(random, variant, rows["mafioso"].n_unique())
-        posterior = sampled(play(random, rows, truth), variant, replace(settings, seed=number))
+        posterior = sampled(play(random, rows, truth), variant, settings.model_copy(update={"seed": number}))
         faults += any("ESS" not in fault for fault in posterior.faults)
         usable.append(posterior.diagnostics.near)
         drawn = posterior.flat()

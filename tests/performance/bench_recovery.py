@@ -14,7 +14,6 @@ import json
 import sys
 import time
 from collections import defaultdict
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from liescope.benchmark.capability.backend import Array, Settings
+from liescope.benchmark.benchmark_settings import Sampling
+from liescope.benchmark.capability.backend import Array
 from liescope.benchmark.capability.counts import PLAYERS
 from liescope.benchmark.capability.density import Density
 from liescope.benchmark.capability.model import DEFAULT
@@ -72,15 +72,15 @@ def rows_of(design: str, random: np.random.Generator) -> pl.DataFrame:
     return rows.join(cells, on=PLAYERS, how="semi", maintain_order="left")
 
 
-def recover(design: str, rho: float, number: int, settings: Settings | None = None) -> dict[str, Any]:
+def recover(design: str, rho: float, number: int, settings: Sampling | None = None) -> dict[str, Any]:
     """One data set: by parameter the truth, the posterior means, their intervals and deviations, and the mode."""
-    settings = settings or Settings()
+    settings = settings or Sampling()
     random = np.random.default_rng([number, DESIGNS.index(design), round(1000 * rho)])
     rows = rows_of(design, random)
     truth = planted(random, SHAPES[number % len(SHAPES)], rows["mafioso"].n_unique(), rho)
     played = play(random, rows, truth)
     begin = time.process_time()
-    posterior = sampled(played, DEFAULT, replace(settings, seed=number + 1))
+    posterior = sampled(played, DEFAULT, settings.model_copy(update={"seed": number + 1}))
     seconds = time.process_time() - begin
     density = Density(played, DEFAULT)
     modes = density.parameters(np.zeros(density.dimensions))
