@@ -224,19 +224,13 @@ class EndpointFacts:
     again.
 
     host: host and port, never a whole address; json: the strongest of "schema", "object" and "none" that it accepts,
-    None while unknown; served_models: the names it gave for the model in its answers. From the question before the
-    first game, None where it told nothing: logprobs: whether it gives log-probabilities; reasoning: whether reasoning
-    comes apart from the answer; context: tokens that fit into its context; latency_ms: of its answer.
+    None while unknown; served_models: the names it gave for the model in its answers.
     """
 
     host: str
     model: str
     json: str | None = None
     served_models: tuple[str, ...] = ()
-    logprobs: bool | None = None
-    reasoning: bool | None = None
-    context: int | None = None
-    latency_ms: float | None = None
 
     def __post_init__(self) -> None:
         if any(sign in self.host for sign in "@/?"):

@@ -244,24 +244,21 @@ class Endpoint:
             own.failures += 1
             await self._context.halt.sleep(pause(own.failures))
 
-    async def ask_once(self, request: Request, seconds: float) -> tuple[Verdict, float | None]:
-        """The outcome of one request, which is never repeated, and its milliseconds; None if the answer was in the
-        cache. seconds: for the request.
+    async def ask_once(self, request: Request, seconds: float) -> Verdict:
+        """The outcome of one request, which is never repeated. seconds: for the request.
 
         Raises RunPaused if the run is ending.
         """
         key = self._place(request, request.ask.game)
         if (kept := self._kept(key, request)) is not None:
-            return kept, None
-        began = time.perf_counter()
+            return kept
         verdict, turn = await self._attempt(request, seconds)
-        latency = (time.perf_counter() - began) * 1000
         if isinstance(verdict, Completion):
             self._models[request.model].succeed()
             self._keep(key, verdict)
         elif isinstance(verdict, Trouble) and verdict.limited:
             self._pace.limited(turn, verdict.asked, verdict.problem)
-        return verdict, latency
+        return verdict
 
     def safe(self, reply: Reply) -> Reply:
         """A reply without the keys of the run."""

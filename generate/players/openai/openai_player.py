@@ -98,9 +98,6 @@ _FORMATS: Mapping[str, Mapping[str, Any]] = {
     "schema": _strict("ready", {"ready": {"type": "boolean"}}),
     "object": {"type": "json_object"},
 }
-_LOGPROBS: Mapping[str, Any] = {"logprobs": True, "top_logprobs": 1}
-_CONTEXT = ("max_model_len", "context_length", "context_window", "max_context_length", "max_input_tokens")
-# of vLLM and SGLang; OpenRouter and Together; Groq; Mistral; Anthropic. llama.cpp has meta.n_ctx.
 _MOST_NAMES = 5
 
 Extras = Mapping[str, Any]
@@ -162,62 +159,51 @@ class Preflight:
         Raises EndpointRefused or EndpointSilent, each with what to do; RunPaused if the run is ending.
         """
         began = time.monotonic()
-        listing, (verdict, extras, latency) = await self._both()
+        listing, (verdict, extras) = await self._both()
         if _dead(verdict, listing) and time.monotonic() - began < AGAIN:
             await self.halt.sleep(AGAIN)
-            listing, (verdict, extras, latency) = await self._both()
+            listing, (verdict, extras) = await self._both()
         if isinstance(verdict, Completion):
             if verdict.wordless and not await self._speaks():
                 url = self.model.endpoint.base_url
                 raise EndpointRefused(f"{url}: asked one small question, {verdict.wordless}")
-            self._note(verdict, extras, latency, listing)
+            self._note(verdict, extras)
         elif isinstance(verdict, Refusal):
             raise self._refused(verdict, listing)
         elif _dead(verdict, listing):
             raise _silent(self.model.endpoint, verdict)
 
-    async def _both(self) -> tuple[Listing, tuple[Verdict, Extras, float | None]]:
+    async def _both(self) -> tuple[Listing, tuple[Verdict, Extras]]:
         return await asyncio.gather(self.model.endpoint.models(LIST_SECONDS), self._asked())
 
-    async def _asked(self) -> tuple[Verdict, Extras, float | None]:
-        """The outcome of the question, the extras it had, and its latency."""
+    async def _asked(self) -> tuple[Verdict, Extras]:
+        """The outcome of the question, and the extras it had."""
         for number, extras in enumerate(self._tries(), 1):
-            verdict, latency = await self._ask(extras, number=number)
+            verdict = await self._ask(extras, number=number)
             if not (isinstance(verdict, Refusal) and verdict.scope is Scope.FORMAT):
                 break
-        return verdict, extras, latency
+        return verdict, extras
 
     async def _speaks(self) -> bool:
         """Whether a second answer, to the plain question, has words; also True if none came: the games will tell."""
-        verdict, _ = await self._ask({}, step=1)
+        verdict = await self._ask({}, step=1)
         return not (isinstance(verdict, Completion) and verdict.wordless)
 
-    async def _ask(self, extras: Extras, step: int = 0, number: int = 1) -> tuple[Verdict, float | None]:
+    async def _ask(self, extras: Extras, step: int = 0, number: int = 1) -> Verdict:
         ask = Ask(PREFLIGHT, step, self.model.spec.name, AskKind.SPEAK, 0, Phase.SETUP)
         request = Request(ask, {**self.model.body(QUESTION), **extras}, self.model.price, number)
         return await self.model.endpoint.ask_once(request, SECONDS)
 
     def _tries(self) -> Sequence[Extras]:
         """The extras to ask for, until one request is answered."""
-        if self.support.facts.latency_ms is not None:
-            return ({},)
         if self.model.spec.options.form == NO or self.support.known is not None:
-            return _LOGPROBS, {}
-        form = {"response_format": _FORMATS[self.model.spec.options.form]}
-        return {**form, **_LOGPROBS}, form, _LOGPROBS, {}
+            return ({},)
+        return {"response_format": _FORMATS[self.model.spec.options.form]}, {}
 
-    def _note(self, answer: Completion, extras: Extras, latency: float | None, listing: Listing) -> None:
-        tried = {name for extras in self._tries() for name in extras}
-        if "response_format" in tried:
-            self.support.found(json=self.model.spec.options.form if "response_format" in extras else NO)
-        if "logprobs" in tried and not ("logprobs" in extras and answer.problem):
-            self.support.found(logprobs="logprobs" in extras and bool(answer.tokens))
+    def _note(self, answer: Completion, extras: Extras) -> None:
+        if len(self._tries()) > 1:
+            self.support.found(json=self.model.spec.options.form if extras else NO)
         self.support.served(answer.served_model)
-        self.support.found(
-            reasoning=bool(answer.thinking),
-            context=_context(listing, self.model.spec.name),
-            latency_ms=None if latency is None else round(latency, 1),
-        )
 
     def _refused(self, refusal: Refusal, listing: Listing) -> EndpointRefused:
         if refusal.scope is not Scope.PLAYER:
@@ -262,17 +248,6 @@ def _entries(listing: Listing) -> Sequence[Mapping[str, Any]]:
         return ()
     found = data.get("data") if isinstance(data, Mapping) else data
     return [one for one in found if isinstance(one, Mapping) and "id" in one] if isinstance(found, list) else ()
-
-
-def _context(listing: Listing, model: str) -> int | None:
-    """The tokens that fit into a model's context, where the list of models says so."""
-    for entry in _entries(listing):
-        aliases = entry.get("aliases")
-        if entry["id"] == model or (isinstance(aliases, list) and model in aliases):
-            meta = entry.get("meta")
-            values = [entry.get(name) for name in _CONTEXT] + [meta.get("n_ctx") if isinstance(meta, Mapping) else None]
-            return next((value for value in values if type(value) is int and 0 < value < 2**53), None)
-    return None
 
 
 class OpenAIPlayer:
