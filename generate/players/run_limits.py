@@ -41,42 +41,32 @@ _DATED = re.compile(r"-(?:\d{4}-\d\d-\d\d|\d{8})$")  # gpt-4.1-mini-2025-04-14, 
 _Amount = Annotated[float, Field(ge=0, lt=1e12, allow_inf_nan=False)]
 
 
-class _PriceTable(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    host: str
-    as_of: date
-    sources: tuple[str, ...] = Field(min_length=1)
-    prices: dict[str, Annotated[tuple[_Amount, ...], Field(min_length=2, max_length=3)]]
-
-
 class _PriceFile(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     prices: dict[str, Annotated[tuple[_Amount, ...], Field(min_length=2, max_length=3)]]
 
 
-@dataclass(frozen=True, slots=True)
-class BundledPrice:
-    """A price of the table. as_of: the day that its sources name for it."""
+class _PriceTable(_PriceFile):
+    """Prices of one host. as_of: the day that their sources name for them."""
 
-    price: Price
+    host: str
     as_of: date
-    sources: tuple[str, ...]
+    sources: tuple[str, ...] = Field(min_length=1)
 
 
 @cache
-def bundled_prices() -> Mapping[tuple[str, str], BundledPrice]:
+def bundled_prices() -> Mapping[tuple[str, str], Price]:
     """The table, by host and model."""
     tables = tomllib.loads(_BUNDLED.read_text(encoding="utf-8"))["table"]
     return {
-        (table.host, model): BundledPrice(Price(*numbers), table.as_of, table.sources)
+        (table.host, model): Price(*numbers)
         for table in map(_PriceTable.model_validate, tables)
         for model, numbers in table.prices.items()
     }
 
 
-def bundled_price(host: str, model: str) -> BundledPrice | None:
+def bundled_price(host: str, model: str) -> Price | None:
     """The table's price of a model at a host; a date in the name does not matter."""
     found = bundled_prices()
     return found.get((host, model)) or found.get((host, _DATED.sub("", model)))
@@ -90,8 +80,7 @@ def price_of(prices: Mapping[str, Price] | None, currency: str, host: str, *name
     for name in names:
         if prices and name in prices:
             return prices[name]
-    known = bundled_price(host, names[-1]) if currency == CURRENCY else None
-    return None if known is None else known.price
+    return bundled_price(host, names[-1]) if currency == CURRENCY else None
 
 
 def read_prices(words: str) -> dict[str, Price]:

@@ -109,17 +109,14 @@ def test_the_command_fits_one_screen_asks_nobody_and_needs_no_key(
     assert found["cost"] > 0
 
 
-def test_bundled_prices_have_a_day_and_sources_and_hold_for_their_host_alone() -> None:
-    for (host, _), known in bundled_prices().items():
-        assert "." in host
-        assert known.as_of.year >= 2026
-        assert all(source.startswith("https://") for source in known.sources)
-        assert known.price.completion > known.price.prompt > (known.price.cached or 0) > 0
+def test_bundled_prices_hold_for_their_host_alone() -> None:
+    for known in bundled_prices().values():
+        assert known.completion > known.prompt > (known.cached or 0) > 0
     openai = "api.openai.com"
     known = bundled_price(openai, "gpt-4.1-mini")
     assert bundled_price(openai, "gpt-4.1-mini-2025-04-14") == known
     assert bundled_price("openrouter.ai", "gpt-4.1-mini") is None
-    assert price_of({}, "USD", openai, "gpt-4.1-mini") == known.price
+    assert price_of({}, "USD", openai, "gpt-4.1-mini") == known
     assert price_of({}, "EUR", openai, "gpt-4.1-mini") is None
     own = Price(1.0, 2.0)
     assert price_of({"gpt-4.1-mini": own}, "USD", openai, "gpt-4.1-mini (temperature=1)", "gpt-4.1-mini") == own
