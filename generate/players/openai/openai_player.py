@@ -50,15 +50,13 @@ class FormatSupport:
     """What is known about one model at an endpoint, above all whether it supports JSON schemas: found by the preflight
     or the first requests that need a schema, stored in the run, and never overturned by a single failure.
 
-    While nothing is known, requests with a format are sent one at a time (`finding_out`): the first that is answered
-    settles it. learn: called with the facts whenever some are new.
+    learn: called with the facts whenever some are new.
     """
 
     def __init__(self, facts: EndpointFacts, learn: Callable[[EndpointFacts], None]) -> None:
         self.facts = facts
         self._learn = learn
         self._strikes = 0
-        self.finding_out = asyncio.Lock()
 
     @property
     def known(self) -> str | None:
@@ -284,18 +282,10 @@ class OpenAIPlayer:
         await self._endpoint.close()
 
     async def _formatted(self, ask: Ask, body: dict[str, Any]) -> Completion:
-        """The answer to an ask for JSON, in a format that the endpoint accepts."""
-        if self._support.known is None:
-            async with self._support.finding_out:
-                if self._support.known is None:
-                    return await self._with_format(ask, body)
-        if self._support.known == NO:
-            return await self._endpoint.complete(ask, body, self._opened.price)
-        return await self._with_format(ask, body)
-
-    async def _with_format(self, ask: Ask, body: dict[str, Any]) -> Completion:
-        """Ask with the format; if that is refused, ask once more without it."""
+        """The answer to an ask for JSON, in a format that the endpoint accepts: if it is refused, without one."""
         spec, price = self._opened.spec, self._opened.price
+        if self._support.known == NO:
+            return await self._endpoint.complete(ask, body, price)
         bounds = takes_bounds(self._endpoint.host, spec.name)
         form = response_format(ask, bounds) if spec.options.form == "schema" else {"type": "json_object"}
         try:
