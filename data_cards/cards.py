@@ -124,8 +124,7 @@ def _model_metadata(facts: Mapping[str, Any]) -> str:
             *_of_games(one["name"] for one in facts["words"]),
             "liescope",
             facts["kind"],
-        ]
-        + (["skops"] if facts["library"] == "sklearn" else []),
+        ],
         model_name=facts["detector"],
         eval_results=results or None,
     )

@@ -154,10 +154,8 @@ class Detector(ABC):
         self.text = text
         self.options = options
 
-    def published_beside(self, scratch: Path) -> Mapping[str, Path]:  # noqa: ARG002
-        """Files that are published beside its own, so that its library opens the repository: path there to file.
-        scratch: an empty folder for those that have to be made.
-        """
+    def published_beside(self) -> Mapping[str, Path]:
+        """Files that are published beside its own, so that its library opens the repository: path there to file."""
         return {}
 
     def prepare(self) -> None:  # noqa: B027

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -17,7 +15,6 @@ from liescope.common.statistics import Bools, Floats, expit
 
 TRAIN_AGAIN = "train the detector again"
 """What to do about a model folder that is damaged."""
-_WRAPPER = "sklearn.externals.array_api_compat.torch"
 
 
 def one_thread() -> Any:
@@ -109,38 +106,3 @@ class ScaledLogistic:
             if not (spread > 0).all():
                 raise ValueError("its features are divided by 0")
         return cls(mean[:-1], spread[:-1], weights[:-1], float(weights[-1]))
-
-    def published(self, path: Path, strength: float, seed: int) -> Mapping[str, Path]:
-        """Write it as a scikit-learn pipeline."""
-        from sklearn.preprocessing import StandardScaler
-
-        scale, head = StandardScaler(), sklearn_logistic(self.weights, self.offset, strength, seed)
-        scale.mean_, scale.scale_, scale.var_ = self.mean, self.spread, self.spread**2
-        scale.n_features_in_ = len(self.mean)
-        return write_pipeline({"scale": scale, "head": head}, path)
-
-
-def sklearn_logistic(weights: Floats, offset: float, strength: float, seed: int) -> Any:
-    """A fitted LogisticRegression of scikit-learn with these weights."""
-    from sklearn.linear_model import LogisticRegression
-
-    head = LogisticRegression(C=strength, max_iter=2000, random_state=seed)
-    head.classes_, head.coef_, head.intercept_ = np.array([False, True]), weights[None, :], np.array([offset])
-    head.n_features_in_ = len(weights)
-    return head
-
-
-def write_pipeline(steps: Mapping[str, Any], path: Path) -> Mapping[str, Path]:
-    """Write fitted steps as a skops file, for users of scikit-learn without Liescope; returns its name."""
-    from sklearn.pipeline import Pipeline
-
-    hidden = "torch" not in sys.modules
-    if hidden:  # skops lists all estimators by importing every package of scikit-learn, one of which would load torch
-        sys.modules[_WRAPPER] = None  # type: ignore[assignment]
-    try:
-        import skops.io
-    finally:
-        if hidden:
-            del sys.modules[_WRAPPER]
-    skops.io.dump(Pipeline(list(steps.items())), path)
-    return {path.name: path}

@@ -9,7 +9,6 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
@@ -205,18 +204,17 @@ def publish(
     _check_whole(folder, file)
     own = {path_on_hub(name): folder / name for name in (MODEL_FILE, *file.files)}
     name = folder.resolve().name
-    with TemporaryDirectory(prefix="liescope-") as scratch:
-        detector = load_parts(file.kind, folder, file.text, file.options)
-        parcel = Parcel(
-            kind="model",
-            name=f"{name}, Liescope {file.versions['liescope']}",
-            files={**own, **detector.published_beside(Path(scratch))},
-            card=model_card(name, file, repo=repo, reports=read),
-            advice=f"remove it from the games and {TRAIN_AGAIN}",
-            stale=_STALE,
-            notices=_notices(file, public),
-        )
-        return push(parcel, repo, public=public, gated=gated, dry_run=dry_run, progress=progress)
+    detector = load_parts(file.kind, folder, file.text, file.options)
+    parcel = Parcel(
+        kind="model",
+        name=f"{name}, Liescope {file.versions['liescope']}",
+        files={**own, **detector.published_beside()},
+        card=model_card(name, file, repo=repo, reports=read),
+        advice=f"remove it from the games and {TRAIN_AGAIN}",
+        stale=_STALE,
+        notices=_notices(file, public),
+    )
+    return push(parcel, repo, public=public, gated=gated, dry_run=dry_run, progress=progress)
 
 
 def _check_whole(folder: Path, file: ModelFile) -> None:

@@ -1,6 +1,6 @@
 """A trained detector as a folder: model.json, the detector's own parts, its scores, the games it has seen, and a card.
 
-Nothing in it is unpickled and no code in it runs: JSON, Parquet, text, skops (numbers and words only) and safetensors.
+Nothing in it is unpickled and no code in it runs: JSON, Parquet, text, numpy's arrays and safetensors.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ def publish(folder: str | os.PathLike[str], repo: str, *, progress: bool = False
 
     The repository is made if it does not exist. First come its settings, then its files, then the card. What an earlier
     push left and this one replaces is removed; an interrupted push resumes. A model can also be opened with plain
-    scikit-learn (skops), sentence-transformers or transformers; it holds no copy of anybody's words. A
+    scikit-learn, sentence-transformers or transformers; it holds no copy of anybody's words. A
     dry run checks everything and returns what would be pushed. The token comes from HF_TOKEN or from the saved login.
 
     Parameters

@@ -53,13 +53,13 @@ class EmbeddingDetector(Detector):
     publication = Publication(
         library="sentence-transformers",
         built_on="encoder",
-        plain_use="""import skops.io
+        plain_use="""import numpy as np
 from huggingface_hub import hf_hub_download
 from sentence_transformers import SentenceTransformer
 
-encoder = SentenceTransformer({repo})
-head = skops.io.load(hf_hub_download({repo}, "head.skops"), trusted=[])
-print(head.predict_proba(encoder.encode([{text}]))[:, 1])
+mean, spread, weights = np.load(hf_hub_download({repo}, "head.npy"))
+embedded = SentenceTransformer({repo}).encode([{text}])
+print(1 / (1 + np.exp(-(embedded - mean[:-1]) / spread[:-1] @ weights[:-1] - weights[-1])))
 """,
     )
 
@@ -88,16 +88,13 @@ print(head.predict_proba(encoder.encode([{text}]))[:, 1])
         self._encoder.save(folder, self.options.encoder)
         self._head.write(folder / _FILE)
 
-    def published_beside(self, scratch: Path) -> Mapping[str, Path]:
-        """The head for scikit-learn, and the encoder itself, unless it is in the model's folder already. Raises what
-        `encoder_folder` raises.
-        """
-        head = self._head.published(scratch / "head.skops", self.options.strength, self.options.seed)
+    def published_beside(self) -> Mapping[str, Path]:
+        """The encoder, unless it is in the model's folder already. Raises what `encoder_folder` raises."""
         if self.options.encoder == LOCAL:
-            return head
+            return {}
         folder = encoder_folder(self.options.encoder)
         names = [path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*")) if path.is_file()]
-        return {**head, **{name: (folder / name).resolve() for name in names if not re.search(r"(^|/)\.|\.md$", name)}}
+        return {name: (folder / name).resolve() for name in names if not re.search(r"(^|/)\.|\.md$", name)}
 
     @classmethod
     def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:

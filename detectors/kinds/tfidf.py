@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -15,20 +15,12 @@ from liescope.common.errors import BadData, UsageError
 from liescope.common.statistics import Bools, Floats, expit
 from liescope.detectors.detector import Detector, DetectorOptions, Groups, Progress, Publication, silent
 from liescope.detectors.examples import Example
-from liescope.detectors.logistic import (
-    TRAIN_AGAIN,
-    fit_logistic,
-    read_numbers,
-    sklearn_logistic,
-    two_columns,
-    write_numbers,
-    write_pipeline,
-)
+from liescope.detectors.logistic import TRAIN_AGAIN, fit_logistic, read_numbers, two_columns, write_numbers
 from liescope.detectors.text_form import TextConfig, textualize
 from liescope.detectors.tf_idf import Features, Ngrams, Sparse, read_features, write_features
 from liescope.detectors.view.candidate import Reason, strongest
 
-_FEATURES, _WEIGHTS, _PIPELINE = "words.json", "words.npy", "pipeline.skops"
+_FEATURES, _WEIGHTS = "words.json", "words.npy"
 
 
 CHARS = 3
@@ -78,11 +70,25 @@ class TfidfDetector(Detector):
     packages = ("scipy",)
     publication = Publication(
         library="sklearn",
-        plain_use="""import skops.io
-from huggingface_hub import hf_hub_download
+        plain_use="""import json
 
-pipeline = skops.io.load(hf_hub_download({repo}, "pipeline.skops"), trusted=[])
-print(pipeline.predict_proba([{text}])[:, 1])
+import numpy as np
+from huggingface_hub import hf_hub_download
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+ways = {{
+    "words": {{"ngram_range": (1, 5), "token_pattern": r"(?u)\\b\\w+\\b"}},
+    "chars": {{"ngram_range": (2, 8), "analyzer": "char_wb"}},
+}}
+with open(hf_hub_download({repo}, "words.json"), encoding="utf-8") as file:
+    fields = json.load(file)
+values = []
+for name, field in fields.items():
+    counts = TfidfVectorizer(vocabulary=field["features"], sublinear_tf=True, **ways[name])
+    counts.idf_ = np.array(field["idf"])
+    values.append(counts.transform([{text}]).toarray())
+*weights, offset = np.load(hf_hub_download({repo}, "words.npy"))
+print(1 / (1 + np.exp(-np.hstack(values) @ weights - offset)))
 """,
     )
 
@@ -129,22 +135,6 @@ print(pipeline.predict_proba([{text}])[:, 1])
         numbers = read_numbers(folder / _WEIGHTS, (1 + sum(len(field.place) for field in fields.values()),))
         detector._fields, detector._weights, detector._offset = fields, numbers[:-1], float(numbers[-1])
         return detector
-
-    def published_beside(self, scratch: Path) -> Mapping[str, Path]:
-        """The pipeline of scikit-learn that gives the same scores."""
-        from sklearn.feature_extraction.text import TfidfVectorizer
-        from sklearn.pipeline import FeatureUnion
-
-        o, parts = self.options, []
-        for name, field in self._fields.items():
-            how: dict[str, Any] = {"ngram_range": (1, o.words), "token_pattern": r"(?u)\b\w+\b"}
-            if name == "chars":
-                how = {"ngram_range": (2, o.chars), "analyzer": "char_wb"}
-            part = TfidfVectorizer(**how, min_df=o.min_count, sublinear_tf=True)
-            part.vocabulary_, part.fixed_vocabulary_, part.idf_ = dict(field.place), False, field.idf
-            parts.append((name, part))
-        steps = {"text": FeatureUnion(parts), "head": sklearn_logistic(self._weights, self._offset, o.strength, o.seed)}
-        return write_pipeline(steps, scratch / _PIPELINE)
 
 
 def learned(o: TfidfOptions, texts: Sequence[str]) -> tuple[dict[str, Features], Sparse]:

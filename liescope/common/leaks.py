@@ -235,7 +235,7 @@ def texts_of(path: Path) -> Iterator[str]:
         with path.open(encoding="utf-8") as lines:
             yield from lines
         return
-    if path.suffix in (".skops", ".eval"):
+    if path.suffix == ".eval":
         with ZipFile(path) as archive:
             yield from (archive.read(name).decode() for name in archive.namelist() if name.endswith(".json"))
         return

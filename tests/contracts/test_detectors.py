@@ -31,7 +31,7 @@ pytestmark = pytest.mark.slow
 OWN = "counting"
 KINDS = [*DETECTORS, OWN]
 ROOT = Path(__file__).parents[2]
-HEAVY = {"torch", "transformers", "sentence_transformers", "sklearn", "skops", "matplotlib"}
+HEAVY = {"torch", "transformers", "sentence_transformers", "sklearn", "matplotlib"}
 
 
 @pytest.fixture(scope="module", autouse=True)

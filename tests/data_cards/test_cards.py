@@ -260,7 +260,7 @@ def test_a_model_card_shows_its_figures_with_their_intervals() -> None:
     assert "calibrated on games that were held out in training: their log-odds are divided by 2." in card
     assert "Its probabilities are not calibrated." in render_model_card(model_facts(calibration="", calibrated_on=None))
     data = ModelCard(card).data
-    assert data.tags == ["deception", "lie-detection", "social-deduction-games", "liescope", "tfidf", "skops"]
+    assert data.tags == ["deception", "lie-detection", "social-deduction-games", "liescope", "tfidf"]
     assert [(one.metric_type, one.metric_value) for one in data.eval_results] == [("roc_auc", 0.81)]
     assert (data.license, data.datasets) == ("apache-2.0", None)
     published = ModelCard(render_model_card(model_facts(["model"], corpus="me/games", base_model="you/bert"))).data

@@ -117,7 +117,7 @@ import sys, liescope, polars
 texts = [f"{{word}} words are said by number {{n}}" for n in range(40) for word in ("honest", "lying")]
 frame = polars.DataFrame({{"text": texts, "deceptive": [False, True] * 40}})
 liescope.train("tfidf", frame, folds=2, out={str(tmp_path / "m")!r})
-print({{"pandas", "sklearn", "skops", "aiohttp", "openai", "datasets"}} & set(sys.modules))"""
+print({{"pandas", "sklearn", "aiohttp", "openai", "datasets"}} & set(sys.modules))"""
     done = subprocess.run([sys.executable, "-c", train], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
 
@@ -126,7 +126,7 @@ print({{"pandas", "sklearn", "skops", "aiohttp", "openai", "datasets"}} & set(sy
 def test_a_statement_is_scored_without_what_only_training_takes(kind: str, corpus: Path, tmp_path: Path) -> None:
     train = f"import liescope; liescope.train({kind!r}, {str(corpus)!r}, folds=0, out={str(tmp_path / 'm')!r})"
     subprocess.run([sys.executable, "-c", train], check=True, capture_output=True)
-    heavy = "{'scipy', 'sklearn', 'pandas', 'datasets', 'aiohttp', 'openai', 'torch', 'skops'}"
+    heavy = "{'scipy', 'sklearn', 'pandas', 'datasets', 'aiohttp', 'openai', 'torch'}"
     score = f"""
 import sys
 from liescope.cli import main

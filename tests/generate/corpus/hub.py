@@ -24,7 +24,7 @@ UPLOADS: list[str] = []
 LOCK = Lock()
 BREAK_AT = int(sys.argv[sys.argv.index("--break-at") + 1]) if "--break-at" in sys.argv else 0
 API = r"/api/(?:datasets|models)/(?P<repo>[^/]+/[^/]+)"
-LARGE = (".parquet", ".skops", ".safetensors", ".npy")
+LARGE = (".parquet", ".safetensors", ".npy")
 
 
 def sha(repo: dict[str, Any]) -> str:
