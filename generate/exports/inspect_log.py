@@ -76,7 +76,6 @@ class InspectExporter(Exporter):
                 tally.rows[name] += 1
             summaries.write(b"]" if tally.rows[name] else b"[]")
             head = _head(source, began, tally.rows[name])
-            _add(log, "_journal/start.json", BytesIO(json_line(head)))
             _add(log, "summaries.json", summaries)
             _add(log, "header.json", BytesIO(json_line(_header(head, began, sums))))
 
@@ -90,7 +89,6 @@ class _Sums:
         self.winners: Counter[str] = Counter()
         self.values: dict[str, list[float]] = defaultdict(lambda: [0, 0.0])  # by score: count and sum
         self.by_model: dict[str, Usage] = defaultdict(Usage)
-        self.by_role: dict[str, Usage] = defaultdict(Usage)
 
     def add(self, sample: Mapping[str, Any]) -> None:
         self.samples += 1
@@ -102,9 +100,8 @@ class _Sums:
             else:
                 self.values[name][0] += 1
                 self.values[name][1] += score["value"]
-        for total, part in ((self.by_model, "model_usage"), (self.by_role, "role_usage")):
-            for name, usage in sample[part].items():
-                total[name].add(usage)
+        for name, usage in sample["model_usage"].items():
+            self.by_model[name].add(usage)
 
     def scores(self) -> list[dict[str, Any]]:
         decided = sum(self.winners.values())
@@ -164,14 +161,13 @@ def _header(head: Mapping[str, Any], began: datetime, sums: _Sums) -> dict[str, 
             "started_at": began.isoformat(timespec="seconds"),
             "completed_at": datetime.fromtimestamp(began.timestamp() + sums.seconds, UTC).isoformat(),
             "model_usage": {model: asdict(usage) for model, usage in sums.by_model.items()},
-            "role_usage": {role: asdict(usage) for role, usage in sums.by_role.items()},
         },
     }
 
 
 def _summary(sample: Mapping[str, Any]) -> dict[str, Any]:
     """The line of a sample in the viewer's list."""
-    kept = ("id", "epoch", "input", "target", "model_usage", "role_usage", "started_at", "completed_at")
+    kept = ("id", "epoch", "input", "target", "model_usage", "started_at", "completed_at")
     few = {name: value for name, value in sample["metadata"].items() if not isinstance(value, dict | list)}
     return {
         **{name: sample[name] for name in (*kept, "total_time", "working_time", "uuid")},
@@ -195,12 +191,6 @@ def _add(log: ZipFile, name: str, content: IO[bytes]) -> None:
 
 # One game
 
-# Parameters of a request that inspect_ai has a place for, under its own name.
-_CONFIG = {
-    **{name: name for name in ("temperature", "top_p", "seed", "frequency_penalty", "presence_penalty")},
-    **{name: name for name in ("logprobs", "top_logprobs", "max_tokens")},
-    "max_completion_tokens": "max_tokens",
-}
 _HIDDEN = frozenset({EventKind.ROLE, EventKind.BID, EventKind.SELF_REPORT, EventKind.RATING, EventKind.SUSPICION})
 
 
@@ -252,14 +242,11 @@ def sample_of(game: SourceGame, journal: Journal, shown: Shown, began: datetime)
     record, row = game.record, game.row
     clock = _Clock(record.game_id, began)
     by_model: dict[str, Usage] = defaultdict(Usage)
-    by_role: dict[str, Usage] = defaultdict(Usage)
-    roles = {seat.name: seat.role for seat in record.seats}
     events = []
     for event in _events(record, journal, shown, clock):
         events.append(event)
         if event["event"] == "model" and "cache" not in event and (usage := event["output"].get("usage")):
             by_model[event["model"]].add(usage)
-            by_role[roles.get(event["metadata"]["seat"]) or "unknown"].add(usage)
     ended = without_addresses(_ending(row))
     return {
         "id": quote(record.game_id, safe="", errors="replace"),
@@ -273,7 +260,6 @@ def sample_of(game: SourceGame, journal: Journal, shown: Shown, began: datetime)
         "store": {},
         "events": events,
         "model_usage": {model: asdict(usage) for model, usage in by_model.items()},
-        "role_usage": {role: asdict(usage) for role, usage in by_role.items()},
         "started_at": began.isoformat(),
         "completed_at": clock.now(),
         "total_time": clock.seconds,
@@ -372,8 +358,7 @@ def _calls(one: AskShown, calls: Sequence[Mapping[str, Any]], shown: Shown, cloc
     kept = {request.attempt: request for request in shown.requests(one.ask)}
     for call in calls:
         request = kept.get(call["attempt"])
-        body = request.body if request is not None and request.body is not None else {}
-        sent = messages_of(request) if request is not None and body else None
+        sent = messages_of(request) if request is not None and request.body else None
         messages = sent or shown.messages(one, ())[0]
         usage = _usage(call)
         model = without_addresses(str(call["model"] or "unknown"))
@@ -385,7 +370,7 @@ def _calls(one: AskShown, calls: Sequence[Mapping[str, Any]], shown: Shown, cloc
             input=[{**message, "source": "input"} for message in messages],
             tools=[],
             tool_choice="none",
-            config={_CONFIG[name]: value for name, value in body.items() if name in _CONFIG and value is not None},
+            config={},
             output={
                 "model": call["served_model"] or model,
                 "choices": [

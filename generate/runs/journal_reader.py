@@ -83,12 +83,6 @@ _KINDS = frozenset(AskKind)
 _FACTS = (
     "problem, raw, prompt_tokens, cached_tokens, completion_tokens, cost, latency_ms, response_id, served_model, via"
 )
-_BY_KIND = """
-SELECT kind, count(*), sum(prompt), sum(cached), sum(completion) FROM replies LEFT JOIN (
-    SELECT game_id, step, seat, sum(prompt_tokens) AS prompt, sum(cached_tokens) AS cached,
-        sum(completion_tokens) AS completion FROM attempts GROUP BY game_id, step, seat
-) USING (game_id, step, seat) GROUP BY kind ORDER BY count(*) DESC, kind
-"""
 _ANSWERS = """
 SELECT kind, avg(completion_tokens) FROM attempts JOIN replies USING (game_id, step, seat)
 WHERE attempts.problem = '' AND completion_tokens IS NOT NULL GROUP BY kind
@@ -97,19 +91,6 @@ _SPENT = f"""
 SELECT sum(CASE via WHEN '{VIA_CACHE}' THEN 0 ELSE coalesce(prompt_tokens, 0) + coalesce(completion_tokens, 0) END)
     FILTER (WHERE prompt_tokens IS NOT NULL OR completion_tokens IS NOT NULL), total(cost) FROM attempts
 """
-
-
-@dataclass(frozen=True, slots=True)
-class KindSpent:
-    """The cost of one kind of ask: replies, and tokens of all requests for them (None if no endpoint reported any);
-    cached replies count with their original tokens.
-    """
-
-    kind: str
-    replies: int
-    prompt_tokens: int | None
-    cached_tokens: int | None
-    completion_tokens: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,10 +256,6 @@ class JournalReader:
     def counts(self) -> dict[str, int]:
         """The number of games that ended, by status."""
         return dict(self._sql("SELECT status, count(*) FROM games GROUP BY status ORDER BY status"))
-
-    def spent_by_kind(self) -> list[KindSpent]:
-        """What each kind of ask has cost so far, the most frequent first."""
-        return [KindSpent(*row) for row in self._sql(_BY_KIND)]
 
     def answer_tokens(self) -> dict[str, float]:
         """The mean tokens of an answer, by kind of ask, where endpoints counted some."""

@@ -85,7 +85,6 @@ class RunResult:
             "retries": dict(tally.activity.retries.most_common()),
             "unrated": tally.unrated,
             "endpoints": [asdict(facts) | {"served_models": list(facts.served_models)} for facts in tally.endpoints],
-            "kinds": _kinds(tally),
             "seconds": round(self.seconds, 3),
             "fallbacks": dict(tally.fallbacks.most_common()),
             "failures": dict(tally.failures.most_common()),
@@ -96,16 +95,6 @@ class RunResult:
         tally = self.tally
         failed = f", {tally.failed} failed" if tally.failed else ""
         return f"<RunResult {self.folder}: {tally.done} of {tally.planned} games of {self.about['game']} done{failed}>"
-
-
-def _kinds(tally: RunProgress) -> dict[str, dict[str, float | None]]:
-    """Calls and tokens per game, by kind of ask, over the games that ended; empty while none has."""
-    games, kinds = tally.done + tally.failed, dict[str, dict[str, float | None]]()
-    for kind in tally.kinds if games else ():
-        counts = {"calls": kind.replies, "prompt_tokens": kind.prompt_tokens, "cached_tokens": kind.cached_tokens}
-        counts["completion_tokens"] = kind.completion_tokens
-        kinds[kind.kind] = {f"{name}_per_game": None if n is None else n / games for name, n in counts.items()}
-    return kinds
 
 
 _STATE_EVERY = 2.0  # seconds between updates of the state in the run's folder

@@ -69,11 +69,6 @@ def _print(summary: dict[str, Any]) -> None:
         _say(f"Requests that had to be sent again: {retries}.")
     if summary["unrated"]:
         _say(f"Assessments that could not be had (null, with the reason): {summary['unrated']}.")
-    for facts in summary["endpoints"]:
-        if facts["json"] is not None:
-            takes = "takes no JSON schemas" if facts["json"] == "none" else f"takes JSON ({facts['json']})"
-            _say(f"{plain(facts['model'])} at {plain(facts['host'])} {takes}.")
-    _print_kinds(summary["kinds"])
     if summary["fallbacks"]:
         counts = ", ".join(f"{plain(model)} {count}" for model, count in summary["fallbacks"].items())
         _say(f"Fallbacks (unusable replies that the rules had to replace): {counts}.")
@@ -94,21 +89,6 @@ def _say(line: str) -> None:
     """Print a sentence, wrapped at words to the terminal's width."""
     for part in hang(Text(line), Console(highlight=False)):
         put(part.plain)
-
-
-def _print_kinds(kinds: dict[str, dict[str, float | None]]) -> None:
-    """At most 80 columns: the kinds have at most 20."""
-    if not kinds:
-        return
-    counted = any(row["prompt_tokens_per_game"] is not None for row in kinds.values())
-    head = ["calls", *(["prompt tokens", "cached", "completion"] if counted else [])]
-    put(f"{'per game, by kind':20}" + "".join(f"{name:>15}" for name in head))
-    total = [0.0] * len(head)
-    for kind, row in kinds.items():
-        values = list(row.values())[: len(head)]
-        total = [sum_ + (value or 0.0) for sum_, value in zip(total, values, strict=True)]
-        put(f"{kind:20}" + "".join(f"{'–' if value is None else f'{value:,.1f}':>15}" for value in values))
-    put(f"{'all':20}" + "".join(f"{value:>15,.1f}" for value in total))
 
 
 _WIDE = 26

@@ -28,7 +28,6 @@ from liescope.games.core import EventKind, Phase
 from liescope.games.record import GameRecord, Status
 from liescope.generate.players.player_protocol import Activity, EndpointFacts
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.journal_reader import KindSpent
 from liescope.generate.runs.run_folder import write_whole
 
 STATE_FILE = "status.json"
@@ -62,10 +61,9 @@ class RunProgress(BaseModel):
     under way; calls: replies since this process began; from_cache: how many of the replies were in the cache; unrated:
     measurements that could not be obtained since then.
 
-    The remaining fields stay in the process. retried: failed games that were tried once more; kinds: what each kind of
-    ask cost in the whole run; endpoints: what is known about them; both are set only at the end. activity: what goes on
-    at each host. rated: whether games are asked about after they were played, in which case only those replies count.
-    stop: why the run ended early.
+    The remaining fields stay in the process. retried: failed games that were tried once more; endpoints: what is known
+    about them, set only at the end. activity: what goes on at each host. rated: whether games are asked about after
+    they were played, in which case only those replies count. stop: why the run ended early.
     """
 
     model_config = ConfigDict(allow_inf_nan=False)
@@ -91,7 +89,6 @@ class RunProgress(BaseModel):
     fallbacks: Counter[str] = Field(default_factory=Counter)
     hosts: dict[str, HostState] = Field(default_factory=dict)
     retried: int = Field(default=0, exclude=True)
-    kinds: list[KindSpent] = Field(default_factory=list, exclude=True)
     endpoints: tuple[EndpointFacts, ...] = Field(default=(), exclude=True)
     activity: InstanceOf[Activity] = Field(default_factory=Activity, exclude=True)
     rated: bool = Field(default=False, exclude=True)

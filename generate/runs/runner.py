@@ -132,7 +132,7 @@ async def run(
             journal.forget_failed()
         show = (lambda: None) if watch is None else partial(watch, progress)
         await _Run(job, journal, players, progress, halt, show, limits.concurrency).run()
-        progress.kinds, progress.endpoints = journal.spent_by_kind(), journal.endpoint_facts()
+        progress.endpoints = journal.endpoint_facts()
     return progress
 
 

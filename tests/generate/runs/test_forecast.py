@@ -14,6 +14,7 @@ import liescope
 from liescope import cli
 from liescope.common.errors import BadData, PlanChanged, UnknownName, UsageError
 from liescope.generate.players.run_limits import Limits, Price, bundled_price, bundled_prices, price_of, read_prices
+from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.play import play
 from tests.generate.players.openai.stub import Answer, Request, Stub, says
 
@@ -36,10 +37,11 @@ def test_it_tells_the_calls_and_prompts_that_the_run_then_has(server: Stub, tmp_
     found = liescope.forecast("mini-mafia", out=tmp_path / "run", **options)
     assert not server.requests
     assert not (tmp_path / "run").exists()
-    run = play("mini-mafia", out=tmp_path / "run", preflight=False, **options)
-    calls = Counter(kind.kind for kind in run.tally.kinds for _ in range(kind.replies))
-    assert {ask.kind: round(ask.calls) for ask in found.asks} == calls
-    spent = sum(kind.prompt_tokens or 0 for kind in run.tally.kinds)
+    play("mini-mafia", out=tmp_path / "run", preflight=False, **options)
+    with Journal.open(tmp_path / "run") as journal:
+        calls = [call for game_id in journal.game_ids() for call in journal.calls(game_id)]
+    assert {ask.kind: round(ask.calls) for ask in found.asks} == Counter(call["kind"] for call in calls)
+    spent = sum(call["prompt_tokens"] for call in calls)
     assert sum(ask.prompt_tokens for ask in found.asks) == pytest.approx(spent, rel=0.2)  # scripts say more or less
 
 

@@ -12,14 +12,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-import liescope
 from liescope import cli
 from liescope.common.errors import PlayerFailed, RunPaused, UsageError
 from liescope.games.core import Ask, EventKind
 from liescope.games.record import GameRecord, Status
 from liescope.generate.players.run_limits import Limits
 from liescope.generate.runs import job
-from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.plan_games import cross_learning, make_plan
 from liescope.generate.runs.run_plan import Plan
 from tests.generate.runs.fakes import FakeEndpoint, play
@@ -108,15 +106,6 @@ def test_games_of_a_learning_cell_follow_each_other_while_other_cells_run_beside
             assert turns != sorted(turns)
     beside = [{game.number % len(plan.cells) for game in asked[at : at + 40]} for at in range(0, len(asked), 40)]
     assert sum(len(cells) > 1 for cells in beside) > len(beside) / 2
-
-
-def test_a_reflection_counts_in_the_calls_by_kind(run: Path, endpoint: FakeEndpoint) -> None:
-    options: dict[str, Any] = {"design": "self", "games": 3, "learning": "on", **TABLE}
-    told = liescope.play("werewolf", players=["fake:a"], out=run, **options).to_json()["kinds"]["reflection"]
-    with Journal.open(run) as journal:
-        games = list(journal.records())
-    assert sum(event.kind is EventKind.REFLECTION for game in games for event in game.events) == 3
-    assert (told["calls_per_game"], told["prompt_tokens_per_game"], told["completion_tokens_per_game"]) == (1, 10, 5)
 
 
 def test_a_run_that_stops_anywhere_goes_on_with_the_same_lessons(

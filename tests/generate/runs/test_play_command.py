@@ -160,9 +160,7 @@ def test_the_summary_fits_80_columns_and_names_the_currency(say: Say, run: Path)
     words = ["--player", "fake:a", "--games", 1, "--assess", "--currency", "EUR", "--out", run]
     code, out, err = say("play", "werewolf", *words)
     assert code == 0
-    table = out[out.index("per game, by kind") : out.index("\nall ")]
-    assert len(table.splitlines()) > 6
-    assert all(len(line) <= 80 for line in [*table.splitlines(), *err.splitlines()])
+    assert all(len(line) <= 80 for line in [*out.splitlines(), *err.splitlines()] if str(run) not in line)
     assert " EUR." in out
 
 

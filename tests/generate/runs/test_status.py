@@ -21,7 +21,6 @@ from liescope.generate.runs.run_progress import STATE_FILE
 from tests.generate.runs.limited_server import LimitedServer
 
 ROOT = Path(__file__).parents[3]
-SECRET = "sk-do-not-write-this-anywhere-0123456789"
 
 
 @pytest.fixture
