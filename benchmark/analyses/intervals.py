@@ -181,6 +181,44 @@ def adjusted_difference(
     return difference, *student(difference, error, alike, (-width, width)), families.height
 
 
+def adjusted_omnibus(
+    rows: pl.DataFrame, fact: str, outcome: str, strata: Sequence[str]
+) -> tuple[float | None, int, int]:
+    """(p, values, games): how likely the values of the fact differ so much in the outcome, within strata, if none
+    mattered.
+
+    Wald's test that all effects are equal in a regression on the values with an effect for every stratum; errors are
+    clustered by family, with degrees of freedom for F as if families weighed the same. values: how many are compared;
+    games: families in strata that compare some. p is None where there are too few.
+    """
+    several = pl.col(fact).n_unique().over(strata) > 1
+    within = rows.filter(several)
+    names = within[fact].unique().sort().to_list()
+    if len(names) < 2:
+        return None, len(names), 0
+    centred = [(pl.col(fact) == name).cast(pl.Float64).alias(f"_{at}") for at, name in enumerate(names[1:])]
+    known = within.select("family", *strata, *centred, _y=pl.col(outcome).cast(pl.Float64))
+    columns = [f"_{at}" for at in range(len(names) - 1)]
+    centre = [pl.col(name) - pl.col(name).mean().over(strata) for name in (*columns, "_y")]
+    others = 1 - 1 / pl.col("family").n_unique().over(strata)
+    table = known.select("family", *centre, _scale=1 / pl.when(others > 0).then(others).otherwise(1.0).sqrt())
+    x, y = table.select(columns).to_numpy(), table["_y"].to_numpy()
+    bread = np.linalg.pinv(x.T @ x)  # singular if a name is compared with no other
+    left = (y - x @ (bread @ (x.T @ y))) * table["_scale"].to_numpy()
+    family = table["family"].rank("dense").to_numpy() - 1
+    games = int(family.max()) + 1
+    scores = np.column_stack([np.bincount(family, x[:, at] * left) for at in range(len(columns))])
+    weights = np.bincount(family, (x**2).sum(axis=1)).astype(np.float64)
+    alike = equal_weights(weights)
+    free = int(np.linalg.matrix_rank(x.T @ x))
+    spread = bread @ (scores.T @ scores) @ bread * games / max(games - 1, 1)
+    if alike <= free + 1 or np.linalg.matrix_rank(spread) < free:
+        return None, len(names), games
+    effects = bread @ (x.T @ y)
+    wald = float(effects @ np.linalg.pinv(spread) @ effects) / free
+    return float(fdtrc(free, alike - free, wald * (alike - free) / (alike - 1))), len(names), games
+
+
 LEAST = 0.001
 """Smaller p-values are printed as this one: the methods promise no more."""
 SMALLER = f"A p below {LEAST:g} is printed as {LEAST:g}."

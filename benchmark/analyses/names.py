@@ -10,8 +10,16 @@ from liescope.benchmark.analyses.analysis import MINI_MAFIA, Analysis, Means, Sh
 from liescope.benchmark.analyses.analysis_figures import Dots, cell_names
 from liescope.benchmark.analyses.conditions_of_play import GAME
 from liescope.benchmark.analyses.frames import Frames
-from liescope.benchmark.analyses.intervals import Interval, Zero, adjusted_difference
+from liescope.benchmark.analyses.intervals import (
+    LEAST,
+    SMALLER,
+    Interval,
+    Zero,
+    adjusted_difference,
+    adjusted_omnibus,
+)
 from liescope.benchmark.capability.counts import schema
+from liescope.common.statistics import holm
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -42,6 +50,31 @@ def name_effect(frames: Frames) -> pl.DataFrame:
     which names are compared).
     """
     return _effects(spoke(frames), "name")
+
+
+def name_differences(frames: Frames) -> pl.DataFrame:
+    """Whether names differ at all in what their sides win, within the same role, models and condition.
+
+    One test for all names (`intervals.adjusted_omnibus`): in any role, and for each role. Columns: game, condition,
+    role ("any role", or one), names (compared), games, p, p_holm (corrected for the single roles; null for "any role",
+    which asks the whole at once). p is null where too few games compare names.
+    """
+    found: list[tuple[object, ...]] = []
+    for (game, condition), rows in spoke(frames).group_by(GAME, maintain_order=True):
+        p, names, games = adjusted_omnibus(rows, "name", "won", _ALIKE)
+        tests = [
+            (role, *adjusted_omnibus(part, "name", "won", _ALIKE))
+            for (role,), part in rows.sort("role").group_by("role", maintain_order=True)
+        ]
+        corrected = holm([test[1] for test in tests])
+        found.append((game, condition, ANY, names, games, p, None))
+        found += [
+            (game, condition, role, of, count, one, other)
+            for (role, one, of, count), other in zip(tests, corrected, strict=True)
+        ]
+    columns = schema("text game condition role", "count names games", "number p p_holm")
+    table = pl.DataFrame(found, columns, orient="row").filter(pl.col("games") > 0)
+    return table.with_columns(pl.col("p", "p_holm").clip(LEAST)).sort(*GAME, pl.col("role") != ANY, "role")
 
 
 def gender_effect(frames: Frames) -> pl.DataFrame:
@@ -115,7 +148,7 @@ ANALYSES_OF_NAMES: tuple[Analysis, ...] = (
         source="section 4.1",
         paper=MINI_MAFIA,
         note="How often the side of a name wins in games in which it lived to speak; which roles a name drew, and "
-        "beside whom, is not taken into account here.",
+        "beside whom, is not taken into account here. Whether names differ at all, one test says below.",
     ),
     Analysis(
         "name_effect",
@@ -127,9 +160,20 @@ ANALYSES_OF_NAMES: tuple[Analysis, ...] = (
         source="section 4.1, Eq. 8",
         paper=MINI_MAFIA,
         note="The win rate of a name's side minus that of the other names in the same role, with the same models in "
-        "all roles. Of many names some leave zero out by chance: read p holm.",
+        "all roles. Of many names some leave zero out by chance: read p holm, and the test of all names below.",
         main=True,
         corrections=(Zero(),),
+    ),
+    Analysis(
+        "name_differences",
+        "Do names matter at all?",
+        name_differences,
+        otherwise="no two names held the same role beside the same models",
+        source="section 4.1",
+        paper=MINI_MAFIA,
+        note="One test for all names together: how likely differences as large are if no name mattered. Where p is "
+        f"above .05, these games do not show that names matter, whatever single names gain or lose. {SMALLER}",
+        main=True,
     ),
     Analysis(
         "gender_wins",

@@ -146,13 +146,14 @@ def answered(reply: str, accusation: str = INVESTIGATED, **more: object) -> Game
     ],
 )
 def test_what_the_accused_does(reply: str, done: set[str]) -> None:
-    (row,) = answers(load_frames([answered(reply)])).to_dicts()
+    (row,) = answers(load_frames([answered(reply, votes={**MAFIA_WINS, "Alice": "Charlie"})])).to_dicts()
     assert {answer for answer in ANSWERS if row[answer]} == done
     assert row["won"]
 
 
-def test_silence_and_what_was_said_before_are_no_answer() -> None:
-    assert answers(load_frames([answered("")])).is_empty()
+def test_the_vote_is_an_answer_and_silence_and_what_was_said_before_are_none() -> None:
+    (row,) = answers(load_frames([answered("", votes=TOWN_WINS)])).to_dicts()
+    assert [row[answer] for answer in ANSWERS] == [None, None, True]
     game = spoken("Bob is suspicious.", INVESTIGATED, "", HELLO, order=("Alice", "Bob", "Charlie"))
     assert answers(load_frames([game]))["counter"].to_list() == [False]
 

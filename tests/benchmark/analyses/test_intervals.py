@@ -20,6 +20,7 @@ from liescope.benchmark.analyses.intervals import (
     Interval,
     Zero,
     adjusted_difference,
+    adjusted_omnibus,
     game_difference,
     game_figure,
     game_means,
@@ -263,6 +264,38 @@ def test_rows_over_all_models_take_no_part_in_comparing_them() -> None:
     found = Alike(("role",)).added(pooled)
     assert found.head(2)["p_equal"].to_list() == Alike(("role",)).added(table)["p_equal"].to_list()
     assert found["p_equal"][2] is None
+
+
+@pytest.mark.parametrize("games", [40, 200])
+def test_names_that_change_nothing_are_told_to_matter_about_once_in_twenty(games: int) -> None:
+    random = np.random.default_rng(6)
+    below = 0
+    for _ in range(80):
+        rows = [
+            (at, name, role, float(town != (role == "mafioso")))
+            for at in range(games)
+            for town in [random.random() < 0.6]
+            for name, role in zip(
+                random.permutation(list("ABCD"))[:3], ("mafioso", "detective", "villager"), strict=True
+            )
+        ]
+        table = pl.DataFrame(rows, ["family", "name", "role", "won"], orient="row")
+        p, names, compared = adjusted_omnibus(table, "name", "won", ["role"])
+        assert (names, compared) == (4, games)
+        below += p is not None and p < 0.05
+    assert below / 80 < 0.12
+
+
+def test_a_name_that_matters_is_found_by_the_one_test_of_all() -> None:
+    random = np.random.default_rng(7)
+    rows = [
+        (at, name, float(random.random() < (0.8 if name == "A" else 0.4)))
+        for at in range(200)
+        for name in [random.choice(list("ABCD"))]
+    ]
+    table = pl.DataFrame(rows, ["family", "name", "won"], orient="row").with_columns(role=pl.lit("x"))
+    p, _, _ = adjusted_omnibus(table, "name", "won", ["role"])
+    assert p < 0.001
 
 
 def test_every_table_of_differences_is_corrected_for_its_rows() -> None:
