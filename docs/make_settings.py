@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from liescope.cli import command_line
-from liescope.common.settings import Setting, settings_of, settings_table
+from liescope.common.settings import Setting, settings_of
 from liescope.games.script.persona import Skills
 from liescope.generate.players.local.loading import LocalOptions
 from liescope.generate.players.openai.spec import EndpointOptions
@@ -66,6 +66,18 @@ def page() -> str:
     for spec, model in PLAYERS.items():
         lines += ["", f"`{spec}`", "", *settings_table(settings_of(model).values())]
     return "\n".join(lines) + "\n"
+
+
+def settings_table(settings: Iterable[Setting]) -> Iterator[str]:
+    """The settings as lines of a Markdown table: option, default, limits, what it does."""
+    yield "| option | default | limits | what it does |"
+    yield "|---|---|---|---|"
+    for each in settings:
+        switch = isinstance(each.default, bool)
+        plain = ("on" if each.default else "off") if switch else "" if each.default in (None, ()) else str(each.default)
+        usual = each.shown or plain
+        cells = (f"`{each.option}`", usual, each.limits, each.help)
+        yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
 
 def _table(command: str, settings: Iterable[Setting], known: dict[tuple[str, ...], str]) -> Iterator[str]:

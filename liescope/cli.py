@@ -7,7 +7,6 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Annotated, TextIO
 
@@ -73,7 +72,6 @@ _GROUPS = {
 _MODULES = {name: module for commands in _GROUPS.values() for name, (module, _) in commands.items()}
 
 _READER_GONE = 128 + signal.SIGPIPE
-_ALIKE = 0.7  # how alike two option names must be for one to count as a typo of the other
 
 
 def _print_version(wanted: bool) -> None:
@@ -138,7 +136,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()  # flushed here, where a closed pipe is caught, not at exit, where it would be a traceback
     except TyperException as error:
         context = getattr(error, "ctx", None)
-        said = _nearest(error, context) or getattr(error, "format_message", error.__str__)()
+        said = getattr(error, "format_message", error.__str__)()
         command = next((word for word in words if word in _MODULES), "")
         path = context.command_path if context else f"liescope {command}".strip()
         return _fail(f"{said} (see {path} --help)") if said else 1
@@ -154,16 +152,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         return _fail(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}")
     return code if isinstance(code, int) else 0
-
-
-def _nearest(error: TyperException, context: typer.Context | None) -> str:
-    """The message for an unknown option, with the one that may have been meant; "" for other errors."""
-    name = getattr(error, "option_name", "")
-    if context is None or not hasattr(error, "possibilities"):
-        return ""
-    known = [option for param in context.command.get_params(context) for option in (*param.opts, *param.secondary_opts)]
-    near = get_close_matches(name, [option for option in known if option.startswith("--")], n=1, cutoff=_ALIKE)
-    return f"No such option: {plain(name)}.{f' Did you mean {near[0]}?' if near else ''}"
 
 
 def _reader_gone(out: TextIO) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from textwrap import wrap
 from typing import Annotated, Any
@@ -66,7 +66,7 @@ def demo(
 ) -> None:
     """The whole pipeline, small and offline, from games to a fit.
 
-    Plays, builds, trains, evaluates and fits; ends with what it made, the page to open and the next command.
+    Plays, builds, trains, evaluates and fits; ends with the page to open and the next command.
 
     Example: liescope demo --out demo
     """
@@ -83,10 +83,6 @@ def demo(
         _step("fit", run, out=reports / "capability", overwrite=True),
     ]
     print()
-    made = dict(_made(out))
-    width = max(len(str(path)) for path in made)
-    for path, what in made.items():
-        print(f"  {path!s:{width}}  {what}")
     for words in filter(None, lacking):
         _say(f"Left out: {words}")
     print("\nThe players were scripts: figures show how the tool works and say nothing about\nmodels.\n")
@@ -118,16 +114,3 @@ def _shown(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_shown, value))}]"
     return repr(str(value) if isinstance(value, Path) else value)
-
-
-def _made(out: Path) -> Iterator[tuple[Path, str]]:
-    for name, what in {
-        "run": "plan and journal; `liescope show` reads them",
-        "corpus": "load_dataset(folder, 'statements') opens it",
-        "models/duo": "a lie detector of words and whole games",
-        "models/embedding": "a second one, on sentence embeddings",
-        "reports/detectors": "compared with controls and the players themselves",
-        "reports/capability": "m, d and v of each player, with plots",
-    }.items():
-        if (out / name).exists():
-            yield out / name, what

@@ -274,18 +274,6 @@ def _documented(setting: Setting) -> Iterator[str]:
     yield f"    {setting.help}{setting.notes}"
 
 
-def settings_table(settings: Iterable[Setting]) -> Iterator[str]:
-    """The settings as lines of a Markdown table: option, default, limits, what it does."""
-    yield "| option | default | limits | what it does |"
-    yield "|---|---|---|---|"
-    for each in settings:
-        switch = isinstance(each.default, bool)
-        plain = ("on" if each.default else "off") if switch else "" if each.default in (None, ()) else str(each.default)
-        usual = each.shown or plain
-        cells = (f"`{each.option}`", usual, each.limits, each.help)
-        yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
-
-
 def declare(models: Mapping[str, type[OptionsModel]]) -> list[Setting]:
     """The options of several kinds. One that several kinds share appears once, under a heading that names them, and
     without a default. Raises TypeError if two kinds give one option different types.

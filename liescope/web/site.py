@@ -8,7 +8,6 @@ import asyncio
 import hmac
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from functools import cache
 from hashlib import sha256
 from typing import Any
 
@@ -105,12 +104,6 @@ _PLAIN = {  # plain messages for the framework's terse ones
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 
 
-@cache
-def _version(name: str) -> str:
-    """Changes with a static file's contents, so that browsers may keep the file for ever."""
-    return sha256((STATIC / name).read_bytes()).hexdigest()[:12]
-
-
 def make_site(
     routers: Sequence[APIRouter],
     hosts: Sequence[str] = LOOPBACK,
@@ -131,7 +124,7 @@ def make_site(
     )
     names = [f"[{host}]" if ":" in host else host for host in hosts]
     site.add_middleware(TrustedHostMiddleware, allowed_hosts=names, www_redirect=False)
-    site.mount("/static", _Files(directory=STATIC), name="static")
+    site.mount("/static", StaticFiles(directory=STATIC), name="static")
     for router in routers:
         site.include_router(router)
     site.add_exception_handler(HTTPException, _said)
@@ -153,13 +146,6 @@ class _Site(FastAPI):
         return SecurityHeaders(super().build_middleware_stack())
 
 
-class _Files(StaticFiles):
-    def file_response(self, *args: Any, **kwargs: Any) -> Response:
-        response = super().file_response(*args, **kwargs)
-        response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
-        return response
-
-
 def link(request: Request, path: str) -> str:
     """The address of a path of the site, as "/games", also where a proxy serves it under another path."""
     return f"{request.app.root_path.rstrip('/')}{path}"
@@ -169,7 +155,7 @@ def fragment(request: Request, template: str, **values: Any) -> str:
     """A template as text. It may use `link(path)` and `static(name)`."""
     tools = {
         "link": lambda path: link(request, path),
-        "static": lambda name: f"{link(request, '/static/')}{name}?v={_version(name)}",
+        "static": lambda name: link(request, f"/static/{name}"),
     }
     return templates().get_template(template).render(**tools, **values)
 

@@ -96,9 +96,9 @@ for name in {COMMANDS!r}:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("train", "--corpsu", "x"), "No such option: --corpsu. Did you mean --corpus?"),
+        (("train", "--corpsu", "x"), "No such option: --corpsu (Possible options: --chars, --corpus, --words)"),
         (("train", "linear", "--corpus"), "requires an argument. (see liescope train --help)"),
-        (("train", "--zzz"), "No such option: --zzz. (see liescope train --help)"),
+        (("train", "--zzz"), "No such option: --zzz (see liescope train --help)"),
         (("trian",), "Did you mean 'train'"),
         (("train", "linaer", "--corpus", "x", "--out", "y"), "Did you mean 'linear'?"),
         (("export", "x", "--to", "inspct", "--out", "y"), "Did you mean 'inspect'?"),

@@ -13,7 +13,6 @@ from typer.main import get_command
 from liescope.common.command_options import Given, completed, config_parameters, with_settings
 from liescope.common.config_file import read_config
 from liescope.common.errors import UsageError
-from liescope.common.settings import settings_table
 from liescope.detectors.detector_registry import DETECTORS, declared_options, make
 from liescope.detectors.detector_settings import TrainSettings
 from liescope.detectors.kinds.tfidf import TfidfDetector, TfidfOptions
@@ -75,4 +74,5 @@ def test_one_field_is_an_option_a_keyword_a_query_toml_a_check_and_a_line_of_the
     with pytest.raises(UsageError, match=r"waiting: --glances must be a whole number, got 'often'"):
         _contenders(["waiting?glances=often"], 0, ["words"], 0)
 
-    assert "| `--glances` |  | 1 to 9 | How often it looks again (3). |" in list(settings_table(declared_options()))
+    (told,) = (each for each in declared_options() if each.name == "glances")
+    assert (told.option, told.limits, told.help) == ("--glances", "1 to 9", "How often it looks again (3).")
