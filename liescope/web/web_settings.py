@@ -18,10 +18,6 @@ class ViewSettings(OptionsModel):
     permission: Annotated[str, Option(metavar="WHO")] = Field(
         default="", description="Who permits it, if words for --out may not be passed on otherwise."
     )
-    scores: Path | None = Field(default=None, description="A report of `evaluate` whose scores to lay over the games.")
-    detectors: Annotated[Several, Option(flag="--detector", metavar="NAME")] = Field(
-        default=(), description="A detector of it to show; may be repeated."
-    )
 
 
 class ServeSettings(OptionsModel):

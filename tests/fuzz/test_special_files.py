@@ -21,7 +21,6 @@ from liescope.generate.importers import Rejected, read_games
 from liescope.generate.players.prompts.render import read_template
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.run_progress import STATE_FILE, read_state
-from liescope.web.view.sources import read_scores
 from tests.fuzz.mutations import said
 
 pytestmark = pytest.mark.timeout(120)
@@ -103,15 +102,13 @@ def test_a_run_a_corpus_or_a_model_with_one_is_refused_in_one_line(
 
 @special
 def test_more_files_of_others_are_refused_too(special: Special, tmp_path: Path) -> None:
-    for name in ("encoder/config.json", "encoder/tokenizer.json", "report/report.json", "prompts/rules.jinja"):
+    for name in ("encoder/config.json", "encoder/tokenizer.json", "prompts/rules.jinja"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         special(tmp_path / name)
     with pytest.raises(LiescopeError):
         check_encoder(tmp_path / "encoder")
     with pytest.raises(LiescopeError):
         read_template(tmp_path / "prompts", "rules.jinja")
-    with pytest.raises(LiescopeError):
-        read_scores(tmp_path / "report")
 
 
 @special

@@ -35,7 +35,7 @@ from liescope.generate.runs.run_progress import count
 from liescope.labeling.conditions import origin_of
 from liescope.web import STATIC, templates
 from liescope.web.view.game_page import shown
-from liescope.web.view.sources import Games, ScoreTable, ViewedGame, open_games, read_scores
+from liescope.web.view.sources import Games, ViewedGame, open_games
 from liescope.web.web_settings import ViewSettings
 
 MOST = 1000  # games in one file
@@ -78,8 +78,7 @@ def view(
     `out`, only write it, there.
 
     The file holds everybody's roles, models, words and labels; without `out` also prompts and replies, if the source
-    has them. With `out`, words that may not be passed on need `permission`. By default, the scores of all detectors but
-    the controls are shown.
+    has them. With `out`, words that may not be passed on need `permission`.
 
     Parameters
     ----------
@@ -102,10 +101,7 @@ def view(
     >>> liescope.view("runs/first", "0", "1", out="two-games.html").bytes
     """
     own = ViewSettings.of(settings)
-    if own.detectors and own.scores is None:
-        raise UsageError("--detector chooses among scores; give them with --scores REPORT")
     source = open_games(str(path))
-    scores = None if own.scores is None else read_scores(own.scores, own.detectors)
     wanted = [source.find(game) for game in games] or source.ids[:MOST]
     if not 0 < len(wanted) <= MOST:
         raise UsageError(f"a file holds 1 to {MOST:,} games, not {len(wanted):,}; name those that you want")
@@ -125,14 +121,14 @@ def view(
         told.append(f"these are the first {MOST:,} of {len(source.ids):,} games; name others to see them")
     unit = unit_of(game.record.game for game in viewed)
     why = "" if with_calls else f"a file has them that is not made by --out, of at most {MOST_WITH_CALLS} games"
-    entries = [_entry(game, scores, why) for game in viewed]
+    entries = [_entry(game, why) for game in viewed]
     for entry in entries:
         if out is not None and (what := find_secret(entry["body"], secrets_of(os.environ))):
             game_id = plain(entry["game"]["game_id"])
             raise UsageError(f"game {game_id} holds {what}, so no file was written; revoke that secret")
         if len(entries) > 1:
             entry["body"] = base64.b64encode(gzip.compress(entry["body"].encode(), 9, mtime=0)).decode()
-    values = {"unit": unit, "source": source.name, "scored": scores is not None, "with_calls": with_calls}
+    values = {"unit": unit, "source": source.name, "with_calls": with_calls}
     text = _page(entries, values | {"words": words, "notices": told})
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -178,21 +174,19 @@ def _check_permitted(words: Sequence[tuple[Terms, int]], name: str, permission: 
         )
 
 
-def _entry(viewed: ViewedGame, scores: ScoreTable | None, why: str) -> dict[str, Any]:
+def _entry(viewed: ViewedGame, why: str) -> dict[str, Any]:
     """A game in the file's list. body: its page; words: all that was said, for the filter; why: there are no prompts
     and replies, if the game's source does not say it.
     """
-    game, record = shown(viewed, scores), viewed.record
+    game, record = shown(viewed), viewed.record
     imported = any(seat.source is Source.IMPORTED for seat in record.seats)
     why = f"No prompts or raw replies: {why or ('its source keeps none' if imported else 'none were kept')}."
     models = dict.fromkeys(seat.model for seat in record.seats)
-    said = [one for section in game["sections"] for one in section["moments"] if one["kind"] == "said"]
     return {
         "game": game,
         "players": ", ".join(model for model in models if game["unit"] == GAME or model != UNKNOWN_MODEL),
         "words": " ".join(event.text for event in record.events if event.kind is EventKind.STATEMENT),
         "lies": sum(row.label_claim is True for row in viewed.labels.statements),
-        "mistakes": sum(bool(mistake) for one in said for *_, mistake in one["scores"]),
         "body": templates().get_template("game_body.html").render(game=game, no_calls=why),
     }
 

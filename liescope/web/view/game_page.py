@@ -7,7 +7,7 @@ missing there is an error.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
 from typing import Any
 
@@ -24,7 +24,7 @@ from liescope.labeling.conditions import settings_of
 from liescope.labeling.label import CONTEXT, NO_ROLE, NOT_ASKED, NOT_IN_SOURCE, NOT_STATED, TIE
 from liescope.labeling.ledger import statement_id
 from liescope.web.event_words import known_at_the_start, who_saw, words_of
-from liescope.web.view.sources import ScoreTable, ShownDetector, ViewedGame, calls_of
+from liescope.web.view.sources import ViewedGame, calls_of
 
 Shown = dict[str, Any]
 """Something that is shown: values for a template, by name."""
@@ -38,10 +38,10 @@ _SECRET = frozenset(
 )
 
 
-def shown(game: ViewedGame, scores: ScoreTable | None = None) -> Shown:
+def shown(game: ViewedGame) -> Shown:
     """A game as it is shown, with everything that is known of it."""
     record = game.record
-    page = _Page(game, scores)
+    page = _Page(game)
     played = page.unit == GAME
     return {
         "game_id": record.game_id,
@@ -115,11 +115,9 @@ _SAID = ("flag", "type", "confidence", "suspicion", "reason", "problem")
 class _Page:
     """The work of turning one game into values for its page."""
 
-    def __init__(self, game: ViewedGame, scores: ScoreTable | None) -> None:
+    def __init__(self, game: ViewedGame) -> None:
         self.record, self.events, self.calls = game.record, game.record.events, calls_of(game)
         self.unit = unit_of([self.record.game])
-        self.scores = scores.scores if scores else {}
-        self.detectors = scores.detectors if scores else ()
         self.places = {seat.name: place for place, seat in enumerate(self.record.seats)}
         self.judged = "judge" in self.record.meta
         self.asked = asked_for(game.labels.statements)
@@ -222,7 +220,6 @@ class _Page:
             "labels": [] if row is None else labels_of(row, self.asked, self.unit),
             "meant": _meant(event),
             "ratings": [*self._opinions(event, row)],
-            "scores": [*_scores(self.scores.get(key, {}), self.detectors, row)],
         }
 
     def _claim(self, row: ClaimRow) -> Shown:
@@ -283,19 +280,6 @@ class _Page:
 
 def _of(events: tuple[Event, ...], kind: EventKind) -> list[Event]:
     return [event for event in events if event.kind is kind]
-
-
-def _scores(
-    given: Mapping[str, float], detectors: Sequence[ShownDetector], row: StatementRow | None
-) -> Iterator[tuple[str, float, str]]:
-    """What detectors say about a statement: name, score, and how that differs from the label it was trained on; ""
-    where it agrees or there is no label.
-    """
-    for one in detectors:
-        if one.name in given:
-            deceptive = getattr(row, f"label_{one.target}", None)
-            wrong = deceptive is not None and deceptive != (given[one.name] > one.threshold)
-            yield one.name, given[one.name], "" if not wrong else "missed" if deceptive else "false alarm"
 
 
 _GRAVEST = (ledger.LIE, ledger.MISTAKE, ledger.UNSUPPORTED, ledger.UNDECIDABLE, ledger.TRUTHFUL)

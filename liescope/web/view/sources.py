@@ -1,10 +1,7 @@
-"""What is looked at: the games of a run, a corpus or an import, each with its labels and calls; and what detectors say
-of their statements, read from a report of `evaluate`.
-"""
+"""What is looked at: the games of a run, a corpus or an import, each with its labels and calls."""
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,12 +10,9 @@ from typing import Any
 
 import polars as pl
 
-from liescope.common.errors import BadData, LiescopeError, UnknownName, UsageError
-from liescope.common.reading import read_text
+from liescope.common.errors import BadData, LiescopeError, UsageError
 from liescope.common.text import plain
 from liescope.data_cards.licences import Terms
-from liescope.detectors.study.metrics import DECISION
-from liescope.detectors.study.scores import CONTROL, SCORES
 from liescope.games.core import AskKind, Event, EventKind
 from liescope.games.record import GameRecord
 from liescope.generate.corpus.open import RECORD_TABLES, holds_corpus, records
@@ -197,70 +191,3 @@ def _brought(record: GameRecord) -> Sequence[Event]:
         for event in record.events
         if event.index >= first and not event.data.get("drawn") and (not judged or "judge" in event.data)
     ]
-
-
-REPORT, TABLE = "report.json", "scores.parquet"
-_HALF = 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class ShownDetector:
-    """A detector whose scores are shown. target: the label that it was trained on; threshold: a statement with a
-    higher score counts as called deceptive.
-    """
-
-    name: str
-    target: str
-    threshold: float
-
-
-@dataclass(frozen=True, slots=True)
-class ScoreTable:
-    """What some detectors say, as probabilities of deception. scores: statement_id to detector to score."""
-
-    detectors: tuple[ShownDetector, ...]
-    scores: Mapping[str, Mapping[str, float]]
-
-
-def read_scores(folder: Path, detectors: Sequence[str] = ()) -> ScoreTable:
-    """The scores of a report of `evaluate`.
-
-    detectors: those to show, by default all but the controls. Raises BadData for any other or a damaged folder,
-    UnknownName for a detector that has no scores there.
-    """
-    broken = (BadData, OSError, ValueError, RecursionError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
-    try:
-        report = json.loads(read_text(folder / REPORT))
-        table = pl.read_parquet((folder / TABLE).read_bytes() if (folder / TABLE).is_file() else b"")
-    except broken as error:
-        why = str(error).splitlines()[0][:100]
-        raise BadData(f"{folder} is no report of `liescope evaluate`, or damaged ({why}); evaluate again") from error
-    if not isinstance(report, dict) or table.schema != pl.Schema(SCORES):
-        raise BadData(f"{folder} is no report of `liescope evaluate` of this version; evaluate again")
-    cuts = _thresholds(report)
-    pairs = table.select("scorer", "target").unique(maintain_order=True).rows()
-    several = {name for name, _ in pairs if sum(name == other for other, _ in pairs) > 1}
-    names = {(name, target): f"{name} ({target})" if name in several else name for name, target in pairs}
-    for name in detectors:
-        if name not in names.values():
-            raise UnknownName(f"detector in {folder}:", name, names.values())
-    usual = [name for name in names.values() if not name.startswith(CONTROL)] or [*names.values()]
-    shown = tuple(
-        ShownDetector(name, pair[1], cuts.get(pair, _HALF))
-        for pair, name in names.items()
-        if name in (detectors or usual)
-    )
-    scores: dict[str, dict[str, float]] = {}
-    for statement, scorer, target, score in table.select("statement_id", "scorer", "target", "score").iter_rows():
-        scores.setdefault(statement, {})[names[scorer, target]] = score
-    return ScoreTable(shown, scores)
-
-
-def _thresholds(report: Mapping[str, Any]) -> dict[tuple[str, str], float]:
-    """The score above which each detector decides, by its name and target."""
-    found = {}
-    for chosen in report.get("thresholds", ()):
-        cut = chosen.get(DECISION) if isinstance(chosen, dict) else None
-        if isinstance(cut, int | float):
-            found[str(chosen.get("scorer")), str(chosen.get("target"))] = float(cut)
-    return found

@@ -240,7 +240,6 @@ def test_the_command_writes_the_named_games_and_says_what_it_wrote(
     for words, why in (
         ([str(tmp_path)], "neither a run nor a corpus"),
         ([str(mini_mafia.run), "no-such-game"], "unknown game"),
-        ([str(mini_mafia.run), "--detector", "tfidf"], "give them with --scores"),
     ):
         assert cli.main(["view", *words]) == 1
         assert why in capsys.readouterr().err

@@ -9,12 +9,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 
 import liescope
 from liescope.common.errors import BadData, UnknownName, UsageError
-from liescope.detectors.study.scores import SCORES
 from liescope.games.core import Event, EventKind
 from liescope.games.record import GameRecord, Status
 from liescope.generate.importers import Imported, read_games
@@ -22,7 +20,7 @@ from liescope.generate.runs.journal import Journal
 from liescope.labeling.acts import FATES
 from liescope.labeling.label import label_game
 from liescope.web.view.game_page import shown
-from liescope.web.view.sources import ViewedGame, open_games, read_scores
+from liescope.web.view.sources import ViewedGame, open_games
 from tests.web.view.conftest import CHAT, Played, viewed
 
 Shown = dict[str, Any]
@@ -202,42 +200,3 @@ def test_a_path_is_opened_as_what_it_holds(mini_mafia: Played, tmp_path: Path) -
         assert source.find("1") == source.find(first) == first
         with pytest.raises(UnknownName, match="game in"):
             source.find("no-such-game")
-
-
-def report_of(folder: Path, scores: dict[str, float]) -> Path:
-    """A report of one detector and one control."""
-    folder.mkdir(parents=True)
-    names = ("tfidf", "control:length")
-    table = pl.DataFrame(
-        [(one, name, "role", "none", "", -1, score) for name in names for one, score in scores.items()],
-        SCORES,
-        orient="row",
-    )
-    table.write_parquet(folder / "scores.parquet")
-    thresholds = [{"scorer": "tfidf", "target": "role", "5pct": 0.9, "macro_f1": 0.3}]
-    (folder / "report.json").write_text(json.dumps({"models": {}, "thresholds": thresholds}))
-    return folder
-
-
-def test_the_scores_of_a_report_are_laid_over_games_with_its_mistakes(mini_mafia: Played, tmp_path: Path) -> None:
-    game = viewed(mini_mafia.games)[0]
-    rows = game.labels.statements
-    scores = {row.statement_id: place / 10 for place, row in enumerate(rows)}
-    report = report_of(tmp_path / "report", scores)
-    table = read_scores(report)
-    assert [(one.name, one.threshold) for one in table.detectors] == [("tfidf", 0.3)]
-    page = shown(game, table)
-    said = [one for part in page["sections"] for one in part["moments"] if one["kind"] == "said"]
-    wrong = {False: {True: "missed"}, True: {False: "false alarm"}}
-    assert [one["scores"] for one in said] == [
-        [("tfidf", score, wrong[score > 0.3].get(bool(row.label_role), ""))]
-        for row, score in zip(rows, scores.values(), strict=True)
-    ]
-    assert [one.name for one in read_scores(report, ["control:length"]).detectors] == ["control:length"]
-    with pytest.raises(UnknownName, match="detector"):
-        read_scores(report, ["probe"])
-    written = liescope.view(mini_mafia.corpus, "0", scores=report, out=tmp_path / "one.html")
-    assert "false alarm" in written.path.read_text(encoding="utf-8")
-    (report / "scores.parquet").write_bytes(b"PAR1")
-    with pytest.raises(BadData, match="damaged"):
-        read_scores(report)
