@@ -73,7 +73,7 @@ class FitResult:
                 {
                     **to_json(part.posterior),
                     "goodness": asdict(part.goodness),
-                    **effects.to_json(part.posterior),
+                    **{name: table.to_dicts() for name, table in effects.tables(part.posterior).items()},
                 },
             )
             for part in self.fits

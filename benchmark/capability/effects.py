@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import polars as pl
 from scipy.special import expit
@@ -35,15 +34,10 @@ def effects(posterior: Posterior) -> pl.DataFrame:
     return pl.DataFrame(rows, EFFECTS, orient="row")
 
 
-def slips(posterior: Posterior) -> pl.DataFrame:
-    """The slips and drawn votes of each role and model (`slip_rates`), empty for a model without that term."""
-    return slip_rates(posterior.rows) if SLIPS in posterior.variant.terms else pl.DataFrame()
-
-
-def to_json(posterior: Posterior) -> dict[str, list[dict[str, Any]]]:
-    """Both as rows under "effects" and "slips", if the fitted model has such terms."""
-    found = {"effects": effects(posterior), "slips": slips(posterior)}
-    return {name: table.to_dicts() for name, table in found.items() if table.height}
+def tables(posterior: Posterior) -> dict[str, pl.DataFrame]:
+    """What a fit with such terms tells beside its scores: effects, and slips (`slip_rates`), those that it has."""
+    found = {"effects": effects(posterior)} if posterior.variant.shifts else {}
+    return found | ({"slips": slip_rates(posterior.rows)} if SLIPS in posterior.variant.terms else {})
 
 
 _EFFECTS = (
@@ -66,11 +60,14 @@ _SLIPS = (
 
 def part(posteriors: Mapping[str, Posterior]) -> Report:
     """Both as sections and the tables effects and slips. posteriors: by condition, "" for the only one."""
-    several = len(posteriors) > 1
-    shifts = labelled({name: effects(one) for name, one in posteriors.items()}, several)
-    votes = labelled({name: slips(one) for name, one in posteriors.items()}, several)
+    parts = {name: tables(one) for name, one in posteriors.items()}
+    found = {
+        kind: labelled({name: part[kind] for name, part in parts.items()}, len(parts) > 1)
+        for kind in next(iter(parts.values()))  # every condition has the same terms
+    }
     sections = []
-    if shifts.height:
+    if "effects" in found:
+        shifts = found["effects"]
         axis = "effect on the logit, with its 95% interval"
         figure = Dots(axis, "level", "term", stated_conditions, reference=0, value="effect")
         sections.append(
@@ -87,7 +84,7 @@ def part(posteriors: Mapping[str, Posterior]) -> Report:
                 printed=True,
             )
         )
-    if votes.height:
+    if "slips" in found:
         sections.append(
             Section(
                 "slips",
@@ -96,11 +93,10 @@ def part(posteriors: Mapping[str, Posterior]) -> Report:
                 "could be read; the published model takes that for never. drawn: how often the rules drew the vote, "
                 "because the reply could not be read. Means under a uniform prior (Laplace's rule) with central 95% "
                 "intervals.",
-                table=Table.of(votes, _SLIPS),
+                table=Table.of(found["slips"], _SLIPS),
                 source="Eq. 10 and section 6.2 of the Mini-Mafia paper",
                 file="slips.csv",
                 printed=True,
             )
         )
-    tables = {"effects": shifts, "slips": votes}
-    return Report(sections=tuple(sections), tables={name: table for name, table in tables.items() if table.height})
+    return Report(sections=tuple(sections), tables=found)

@@ -14,7 +14,7 @@ import pytest
 
 from liescope.benchmark.benchmark_settings import Sampling
 from liescope.benchmark.capability.counts import PLAYERS, Counts
-from liescope.benchmark.capability.effects import effects, slips, to_json
+from liescope.benchmark.capability.effects import effects, tables
 from liescope.benchmark.capability.fit_report import fit_lines, fit_page
 from liescope.benchmark.capability.model import PAPER, variant
 from liescope.benchmark.capability.posterior import Diagnostics, Posterior
@@ -208,7 +208,7 @@ def test_slips_of_votes_have_their_rates_wherever_the_fit_is_shown() -> None:
     (part,) = fitted(THREE, (0.6, 0.0, -0.6), 0.3)
     posterior = with_slips(replace(part.posterior, variant=variant("offset+dispersion", ["slips"])))
     result = result_of((replace(part, posterior=posterior),), "keep", {})
-    table = slips(posterior)
+    table = tables(posterior)["slips"]
     assert table.select("role", "model").rows() == [(role, name) for role in PLAYERS for name in THREE]
     assert table.filter(role="villager")["slip"].null_count() == 3
     assert table["votes"].to_list() == [14 * 9] * 9
@@ -223,7 +223,7 @@ def test_slips_of_votes_have_their_rates_wherever_the_fit_is_shown() -> None:
 def test_a_model_without_such_terms_shows_none() -> None:
     result = with_terms("", {})
     assert not {"effects", "slips"} & set(result.to_json())
-    assert to_json(result.fits[0].posterior) == {}
+    assert tables(result.fits[0].posterior) == {}
 
 
 @pytest.mark.parametrize(("term", "narrow"), [("last", True), ("", False)])
