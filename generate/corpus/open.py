@@ -46,26 +46,6 @@ from liescope.labeling.record_rows import game_tables, record_of
 _AGAIN = "build the corpus again"
 
 
-def runs_of(facts: Mapping[str, Any], source: str) -> tuple[RunFacts, ...]:
-    """The runs that corpus.json lists. Raises BadData if it lists none, or malformed ones."""
-    runs = facts.get("runs")
-    if not isinstance(runs, list) or not all(_is_run(run) for run in runs):
-        raise BadData(f"{source}: corpus.json does not list the runs of the corpus; {_AGAIN}")
-    return tuple(RunFacts(run["name"], run["plan"], run["versions"]) for run in runs)
-
-
-def _is_run(run: object) -> bool:
-    if not isinstance(run, Mapping):
-        return False
-    versions = run.get("versions")
-    return (
-        isinstance(run.get("name"), str)
-        and isinstance(run.get("plan"), Mapping)
-        and isinstance(versions, Mapping)
-        and all(isinstance(text, str) for text in versions.values())
-    )
-
-
 def check_table(name: str, table: pl.DataFrame, source: str) -> None:
     """Raises BadData if a column has nulls that its declaration does not allow, or a game has impossible values."""
     for field in TABLES[name].fields[:-1]:
@@ -133,7 +113,7 @@ def open_games(
 
 def _of_corpus(source: str | os.PathLike[str], wanted: Collection[str], watch: Callable[[int], None]) -> OpenedGames:
     folder = corpus_folder(source, *wanted)
-    runs = runs_of(read_facts(folder), str(source))
+    runs = tuple(RunFacts(run["name"], run["plan"], run["versions"]) for run in read_facts(folder)["runs"])
     tables = {name: _in_order(collected(read(folder, name).drop("split"), source)) for name in wanted}
     for name, table in tables.items():
         check_table(name, table, str(source))

@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import file_digest, sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import polars as pl
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from liescope.common.errors import BadData, UnknownName, UsageError
-from liescope.common.reading import read_text, regular
+from liescope.common.reading import fault, read_text, regular
 from liescope.data_cards.tables import SPLITS, TABLES, arrow_schema, scanned
 from liescope.games.record import GameRecord
 from liescope.generate.corpus.hub import download, hub_repo
@@ -94,6 +95,36 @@ def corpus_folder(source: Source, *configs: str) -> Path:
     return download(repo, [FACTS_FILE, *(f"{config}/*.parquet" for config in configs)])
 
 
+class _Run(BaseModel):
+    name: str
+    plan: dict[str, Any]
+    versions: dict[str, str]
+
+
+class _DataFile(BaseModel):
+    path: str
+    sha256: str
+
+
+class _Facts(BaseModel):
+    """What is read of corpus.json: each config has each split exactly once."""
+
+    model_config = ConfigDict(strict=True)
+
+    rows: dict[str, dict[str, int]]
+    files: list[_DataFile]
+    runs: list[_Run]
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        expected = sorted((config, split) for config in TABLES for split in SPLITS)
+        if sorted((config, split) for config, counts in self.rows.items() for split in counts) != expected:
+            raise ValueError("it does not count the rows of every config and split")
+        if sorted(file.path for file in self.files) != sorted(data_file(*pair) for pair in expected):
+            raise ValueError("it does not give the SHA-256 of every file")
+        return self
+
+
 def read_facts(source: Source) -> dict[str, Any]:
     """The contents of corpus.json. Raises BadData if it is missing or is not what `build` wrote."""
     folder = corpus_folder(source)
@@ -117,26 +148,11 @@ def read_facts(source: Source) -> dict[str, Any]:
         number = facts.get("format") if isinstance(facts, dict) else None
         found = f"has format {number}" if isinstance(number, int) else "names no format"
         raise BadData(f"{path} {found}, and this version reads format {FORMAT}; build the corpus again from its runs")
-    if problem := _lacks(facts):
-        raise BadData(f"{path} {problem}; build the corpus again")
+    try:
+        _Facts.model_validate(facts)
+    except ValidationError as error:
+        raise BadData(f"{path} is not as it was written ({fault(error)}); build the corpus again") from error
     return facts
-
-
-def _lacks(facts: Mapping[str, Any]) -> str:
-    """What is wrong with the list of files in corpus.json; "" if each config has each split exactly once."""
-    rows, files = facts.get("rows"), facts.get("files")
-    if not isinstance(rows, Mapping) or not isinstance(files, list):
-        return "does not list its rows and files"
-    counted = {(config, split) for config, counts in rows.items() if isinstance(counts, Mapping) for split in counts}
-    expected = {(config, split) for config in TABLES for split in SPLITS}
-    if counted != expected or len(rows) != len(TABLES):
-        return "does not count the rows of every config and split"
-    if not all(type(count) is int for counts in rows.values() for count in counts.values()):
-        return "counts rows with something else than whole numbers"
-    listed = [file.get("path") for file in files if isinstance(file, Mapping) and isinstance(file.get("sha256"), str)]
-    if sorted(map(str, listed)) != sorted(data_file(*pair) for pair in expected):
-        return "does not give the SHA-256 of every file"
-    return ""
 
 
 def is_corpus(folder: Path) -> bool:

@@ -50,8 +50,6 @@ UNKNOWN_MODEL = "unknown"
 ROLES = (MAFIOSO, DETECTIVE, VILLAGER)
 SILENCED = "the published log says that the message could not be read"
 DRAWN = "the published log says that the vote was drawn, as the answer could not be read"
-UNCLOSED = "the closing quote is missing"
-BROKEN = "characters that are no text were replaced"
 BLANK = "the published message is blank"
 LONGEST_NAME = 60
 _IN_SENTENCES = frozenset(':,"()\n.')  # characters that the log's sentences are built with
@@ -132,7 +130,7 @@ class _Wording:
         one = f"(?:{'|'.join(sorted(map(re.escape, names), key=len, reverse=True))})"
         name, role = f"(?P<name>{one})", r"(?P<role>\w+)"
         vote = rf"(You|{one}) voted for ({one})( \(the vote was cast randomly because of a failed format\))?"
-        self._message = re.compile(rf"(You|{one}): (.*)", re.DOTALL)
+        self._message = re.compile(rf"(You|{one}): (?:remained silent\.|\"(.*)\")", re.DOTALL)
         self._vote, self._votes = re.compile(vote), re.compile(rf"Votes: {vote}(?:, {vote})*")
         forms = (
             (_Kind.ROLE, rf"You're {name}, the {role}\."),
@@ -162,25 +160,19 @@ class _Wording:
         return None
 
 
-def _message(speaker: str, words: str) -> _Message:
-    if words == "remained silent.":
+def _message(speaker: str, text: str | None) -> _Message:
+    if text is None:
         return _Message(speaker, None)
-    closed = len(words) > 1 and words.endswith('"')
-    text = words.removeprefix('"')[: -1 if closed else None]
-    # UTF-16 joins surrogate pairs to characters, so that only lone ones are replaced
-    whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    name, escaped = re.escape(speaker), whole.endswith("\\")
+    name, escaped = re.escape(speaker), text.endswith("\\")
     nothing_said = rf"\s*(?:\[|{name}(?:'s \w+|, as {name})?:)?\s*"  # before a quotation: "", "[", "Alice: "
-    lost = escaped and re.fullmatch(nothing_said, whole[:-1]) is not None
+    lost = escaped and re.fullmatch(nothing_said, text[:-1]) is not None
     facts = {
         LOST_TEXT: lost,
         CUT_TEXT: escaped and not lost,
-        BLANK: not whole.strip(),
-        UNCLOSED: not closed,
+        BLANK: not text.strip(),
         MAYBE_CUT: text.endswith("..."),  # added by the authors' parser after an unclosed quote
-        BROKEN: whole != text,
     }
-    return _Message(speaker, whole, tuple(note for note, holds in facts.items() if holds))
+    return _Message(speaker, text, tuple(note for note, holds in facts.items() if holds))
 
 
 # The game

@@ -82,15 +82,6 @@ def test_records_keep_when_and_by_whom_they_were_played_as_far_as_batches_say(wr
     assert (unknown.events, {seat.model for seat in unknown.seats}) == (game.events, {"unknown"})
 
 
-def test_an_unclosed_message_is_kept_and_half_a_surrogate_pair_replaced_with_a_note(write_log: Writer) -> None:
-    games = [as_log(play_game(seed, text=text)) for seed, text in ((0, "plain"), (1, "broken \ud83d here"))]
-    games[0] = remembering(games[0], lambda _, line: line.replace('"plain"', '"plain'))
-    told = [only(EventKind.STATEMENT, game) for game in imported(write_log(games))]
-    assert [{event.text for event in said} for said in told] == [{"plain"}, {"broken \ufffd here"}]
-    notes = ["the closing quote is missing", "characters that are no text were replaced"]
-    assert [event.data["notes"] for said in told for event in said] == [[note] for note in notes for _ in range(6)]
-
-
 Log = dict[str, Any]
 
 
@@ -153,6 +144,11 @@ DAMAGE: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
         "differently",
     ),
     "a stranger": (lambda game: votes_of(game, lambda line: f"{line}, Zoe voted for {free(game)}"), "no sentence"),
+    "a message that does not end": (lambda game: swap(game, '"plain"', '"plain', "mafioso"), "no sentence"),
+    "half a surrogate pair": (
+        lambda game: remembering(game, lambda _, line: line.replace("plain", "\ud83d")),
+        "characters that are no text",
+    ),
     "a strange line": (lambda game: swap(game, "Night 1 begins.", "Owls hoot.", "mafioso"), "line 2 of"),
     "votes lost": (lambda game: drop(game, "Votes: "), "in this order"),
     "a vote lost": (lambda game: votes_of(game, lambda line: line.rpartition(",")[0]), "one by each of"),
