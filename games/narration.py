@@ -85,6 +85,11 @@ def drawn(event: Event, what: str) -> str:
     return f" (drawn at random: unreadable {what})" if event.fallback else ""
 
 
+def shares(values: Mapping[str, float]) -> str:
+    """Suspicions by name: "Ann 0.20, Ben 0.65"."""
+    return ", ".join(f"{name} {value:.2f}" for name, value in values.items())
+
+
 def _plural(role: str, count: int) -> str:
     if count == 1:
         return role
@@ -123,8 +128,7 @@ def remember(event: Event, seat: str) -> str | None:
         case EventKind.SILENCE:
             return f"{who} remained silent."
         case EventKind.SUSPICION:
-            shown = ", ".join(f"{name} {value:.2f}" for name, value in event.data["suspicion"].items())
-            return f"How suspicious you found the others so far, from 0 to 1: {shown}."
+            return f"How suspicious you found the others so far, from 0 to 1: {shares(event.data['suspicion'])}."
         case EventKind.VOTE:
             return f"{who} voted for {target}{drawn(event, 'vote')}."
         case EventKind.ARREST:

@@ -26,6 +26,7 @@ from liescope.games.narration import (
     drawn,
     listing,
     quoted,
+    shares,
 )
 from liescope.games.vocabulary import CLEARED, END, GUILTY, NAME, NOT_ONESELF, Vocabulary
 from liescope.games.werewolf.rules import SEER
@@ -160,8 +161,7 @@ def _private(view: Sequence[Event], seat: str) -> Iterator[str]:
                 found = f"not a {role.removeprefix('not ')}" if role.startswith("not ") else f"a {role}"
                 yield f"Night {event.day}: you investigated {event.target}{drawn(event, 'choice')}, who is {found}."
             case EventKind.SUSPICION if event is view[-1]:
-                shown = ", ".join(f"{name} {value:.2f}" for name, value in event.data["suspicion"].items())
-                yield f"How suspicious you found the others so far, from 0 to 1: {shown}."
+                yield f"How suspicious you found the others so far, from 0 to 1: {shares(event.data['suspicion'])}."
 
 
 def _facts(setup: Event, _seat: str) -> dict[str, Any]:

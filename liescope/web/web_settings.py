@@ -39,7 +39,6 @@ class ServeSettings(OptionsModel):
     consent: Path | None = Field(
         default=None, description="A text file: what people agree to, in plain paragraphs, instead of ours."
     )
-    mortal: Switch = Field(default=False, description="A first night that is drawn may kill people, not only programs.")
     give_up_after: str | float = Field(
         default="3m", description="How long a game waits for an endpoint that does not answer, before it stops."
     )

@@ -93,7 +93,6 @@ class Setup(OptionsModel):
     )
     prompts: str = "full"
     consent: Paragraphs = CONSENT
-    mortal: bool = Field(default=False, description="The first night, which is drawn, may kill people, too")
 
     @property
     def served(self) -> Served:
@@ -101,8 +100,8 @@ class Setup(OptionsModel):
         return Served(consent=self.consent, words=self.words, choices=self.choices, away=self.away)
 
     def options_with(self, people: Collection[str]) -> dict[str, Any]:
-        """The options of a game with people in these seats."""
-        if self.mortal or "spared" in self.options or not can_spare(self.game):
+        """The options of a game with people in these seats, whom a scripted first night spares."""
+        if "spared" in self.options or all(option.name != "spared" for option in find_game(self.game).options):
             return self.options
         return {**self.options, "spared": [name for name in self.seats if name in people]}
 
@@ -121,7 +120,6 @@ def make_setup(
     people: int,
     players: Sequence[str] = (),
     options: Mapping[str, Any] | None = None,
-    mortal: bool = False,
     **more: Any,
 ) -> Setup:
     """A game with some people, at seats that are drawn, and players in turn for the others.
@@ -138,18 +136,13 @@ def make_setup(
     drawn = set(SystemRandom().sample(names, people))
     left = iter(range(len(names)))
     seats = {name: PERSON if name in drawn else others[next(left) % len(others)] for name in names}
-    return Setup(game=game, options=dict(options or {}), seats=seats, mortal=mortal, **more)
+    return Setup(game=game, options=dict(options or {}), seats=seats, **more)
 
 
 @cache
 def rules_of(game: str) -> Template:
     """The template with a game's rules for people. Raises UndeclaredGame for a game that has none."""
     return templates().from_string(PAGES[game].read_text(encoding="utf-8"))
-
-
-def can_spare(game: str) -> bool:
-    """Whether a game has scripted nights that can spare people."""
-    return any(option.name == "spared" for option in find_game(game).options)
 
 
 async def check_players(setup: Setup) -> None:

@@ -18,7 +18,7 @@ from starlette.datastructures import FormData
 from liescope.common.errors import LiescopeError
 from liescope.common.settings import OptionsModel, Setting, settings_of
 from liescope.games.game_registry import GAMES, find_game
-from liescope.web.play.game_setup import FILLER, PERSON, Setup, State, can_spare, check_players, make_setup
+from liescope.web.play.game_setup import FILLER, PERSON, Setup, State, check_players, make_setup
 from liescope.web.play.hosted_games import HostedGame, Hub
 from liescope.web.site import Forms, fragment, link, page
 
@@ -44,7 +44,7 @@ class SetupForm:
     def fields(self) -> list[Setting]:
         """Who plays, and how long the game waits."""
         declared = {**settings_of(SeatsOfGame), **settings_of(Setup)}
-        return [_named(each) for name, each in declared.items() if name != "mortal" or can_spare(self.game)]
+        return [_named(each) for each in declared.values()]
 
     @property
     def options(self) -> list[Setting]:

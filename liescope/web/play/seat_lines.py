@@ -12,10 +12,9 @@ from dataclasses import dataclass
 
 from liescope.common.errors import UsageError
 from liescope.games.core import ASSESSMENTS, Ask, AskKind, Assessment, Event, EventKind, Phase, Reply
-from liescope.games.narration import counted, listing
+from liescope.games.narration import counted, listing, shares
 from liescope.games.taxonomy import DeceptionType
 from liescope.generate.players.parsing.choice import storable
-from liescope.web.event_words import shares
 
 HEAD, SAID, FACT, SECRET = "head", "said", "fact", "secret"
 _PHASES = {

@@ -72,7 +72,7 @@ def serve(
 
     A game of the kind `game` is opened, unless `out` has one with the same settings that is not closed: then that one
     continues with its links. The secret of the host's link is kept in `out`. Games whose nights are drawn kill programs
-    rather than people while they can, unless `mortal`; such games are a condition of their own (`spared`).
+    rather than people while they can; such games are a condition of their own (`spared`).
 
     Parameters
     ----------
@@ -93,9 +93,9 @@ def serve(
     """
     own, options = ServeSettings.with_rest(settings)
     options |= {"assess": True} if own.assess else {}
-    game, people, players, mortal = own.game, own.people, own.players, own.mortal
+    game, people, players = own.game, own.people, own.players
     host, public = own.host, own.public
-    if game is None and (people != 1 or players or options or mortal):
+    if game is None and (people != 1 or players or options):
         raise UsageError("people, players and options belong to a game: name it too (--game NAME)")
     public = public_address(public) if public else ""
     meant = told_of(host, public)
@@ -106,7 +106,7 @@ def serve(
         stack.callback(os.close, take_lock(Path(out)))  # two servers on one folder would each know half of the games
         hosted = None
         if game is not None:
-            setup = make_setup(game, people, players, options, mortal, **terms)
+            setup = make_setup(game, people, players, options, **terms)
             asyncio.run(check_players(setup))
             hosted = hub.find(setup) or hub.add(setup)
         bound = listen(host, own.port)

@@ -15,15 +15,15 @@ from liescope.common.leaks import all_without_addresses
 from liescope.common.text import GAME, unit_of
 from liescope.data_cards.tables import ClaimRow, RatingRow, StatementRow
 from liescope.games.core import Event, EventKind, Phase
+from liescope.games.narration import shares
 from liescope.games.record import GameRecord, Seat, Source, not_chosen
 from liescope.generate.importers.statement_rows import UNKNOWN_MODEL
-from liescope.generate.runs.game_text import proof_words, verdict_words
+from liescope.generate.runs.game_text import event_words, proof_words, verdict_words
 from liescope.labeling import ledger
 from liescope.labeling.acts import FATES
 from liescope.labeling.conditions import settings_of
 from liescope.labeling.label import CONTEXT, NO_ROLE, NOT_ASKED, NOT_IN_SOURCE, NOT_STATED, TIE
 from liescope.labeling.ledger import statement_id
-from liescope.web.event_words import known_at_the_start, who_saw, words_of
 from liescope.web.view.sources import ViewedGame, calls_of
 
 Shown = dict[str, Any]
@@ -33,6 +33,8 @@ LONG = 400  # statements; in a longer game, all phases but the first are folded
 # What the seats tell: who sits there, and what each knew before the game.
 _SEATED = frozenset({EventKind.SETUP, EventKind.ROLE})
 _KNOWN = frozenset({EventKind.PARTNERS, EventKind.LESSONS})
+_UNSHOWN = frozenset({EventKind.SETUP, EventKind.NIGHT, EventKind.DAY})  # shown as headings
+_UNSHOWN |= {EventKind.SELF_REPORT, EventKind.RATING, EventKind.CLAIMS_FOUND}
 _SECRET = frozenset(
     {EventKind.ROLES_NAMED, EventKind.BELIEFS, EventKind.LESSON, EventKind.LESSON_TAGS, EventKind.REFLECTION}
 )
@@ -276,6 +278,52 @@ class _Page:
             yield f"cut from {event.data['cut']} characters"
         if event.data.get("notes"):
             yield f"read with: {', '.join(event.data['notes'])}"
+
+
+def words_of(event: Event) -> str:
+    """What happened, as a sentence; "" for what a game's page shows otherwise: as headings, beside statements."""
+    who, data = event.actor or "", event.data
+    match event.kind:
+        case kind if kind in _UNSHOWN:
+            return ""
+        case EventKind.ROLE:
+            return f"{who} is {data.get('role', '?')}"
+        case EventKind.PARTNERS:
+            names = data.get("names", ())
+            known = f"{' and '.join(names)} {'know each other' if len(names) > 1 else 'has no partner'}"
+            return known + _card(data.get("seen", ""))
+        case EventKind.SUSPICION:
+            return f"{who} is reminded of its suspicions: {shares(data.get('suspicion', {}))}"
+        case EventKind.REFLECTION:
+            return f"{who} looks back and learns {data.get('lessons', 0)} lessons"
+        case EventKind.END:
+            return f"The game ends: won by {data.get('winner')}" if data.get("winner") else "The game ends"
+        case kind:
+            found = event_words(event)
+            return found[0].strip() if found else kind.value.replace("_", " ")
+
+
+def known_at_the_start(events: Iterable[Event], seat: str) -> Iterator[str]:
+    """What the private events of a seat told it before the first night, besides its role."""
+    for event in events:
+        if event.kind is EventKind.PARTNERS:
+            others = [name for name in event.data.get("names", ()) if name != seat]
+            yield f"{'partners: ' if others else 'no partners'}{', '.join(others)}{_card(event.data.get('seen', ''))}"
+        elif event.kind is EventKind.LESSONS:
+            yield from (f"lesson ({kind}): {text}" for kind, text in event.data.get("lessons", ()))
+
+
+def _card(seen: str) -> str:
+    return f"; a card in the centre is {seen}" if seen else ""
+
+
+def who_saw(event: Event, record: GameRecord) -> tuple[int, ...] | None:
+    """The places of the seats that saw an event, None for everyone; nobody saw what a rater said afterwards."""
+    if "judge" in event.data:
+        return ()
+    if event.audience is None:
+        return None
+    return tuple(place for place, seat in enumerate(record.seats) if seat.name in event.audience)
 
 
 def _of(events: tuple[Event, ...], kind: EventKind) -> list[Event]:

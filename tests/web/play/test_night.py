@@ -91,22 +91,14 @@ def told_of(page: SeatPage) -> tuple[int, str, str]:
     return page.log(0)["last"], page.asked()["key"], page.shown
 
 
-def test_the_drawn_first_night_kills_nobody_who_has_just_sat_down_unless_the_host_says_so() -> None:
+def test_the_drawn_first_night_kills_nobody_who_has_just_sat_down() -> None:
     """One of four such games was over for its only person before it had begun."""
-    died = {}
-    for mortal in (False, True):
-        settings, deaths = set(), 0
-        for _ in range(60):
-            setup = make_setup("mini-mafia", 1, mortal=mortal)
-            (seat,) = setup.people
-            plan = new_plan(setup, {seat: "Ada"})
-            settings.add(plan_settings(json.loads(plan.model_dump_json())).get("spared"))
-            session = Session(MiniMafia(plan.spec, plan.seed, "g"))
-            deaths += seat not in session.game.alive
-        died[mortal] = deaths
-        assert settings == ({None} if mortal else {"1"})  # one condition, whoever sits where
-    assert died[False] == 0
-    assert died[True] > 3
+    for _ in range(60):
+        setup = make_setup("mini-mafia", 1)
+        (seat,) = setup.people
+        plan = new_plan(setup, {seat: "Ada"})
+        assert plan_settings(json.loads(plan.model_dump_json()))["spared"] == "1"  # one condition, whoever sits where
+        assert seat in Session(MiniMafia(plan.spec, plan.seed, "g")).game.alive
 
 
 def test_a_seat_whose_person_did_not_come_is_not_spared() -> None:
