@@ -158,7 +158,14 @@ def write(folder: Path, rows: Rows, hold_out: Sequence[str] = ()) -> Path:
             digest = hashlib.sha256(path.read_bytes()).hexdigest()
             files.append({"path": data_file(config, split), "sha256": digest})
             counts[config][split] = len(mine)
-    facts = {"format": FORMAT, "liescope": "test", "rows": counts, "files": files, "hold_out": list(hold_out)}
+    facts = {
+        "format": FORMAT,
+        "liescope": "test",
+        "rows": counts,
+        "files": files,
+        "runs": [],
+        "hold_out": list(hold_out),
+    }
     (folder / "corpus.json").write_text(json.dumps(facts), encoding="utf-8")
     return folder
 
