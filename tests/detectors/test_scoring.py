@@ -272,7 +272,7 @@ def test_a_part_needs_a_file_that_has_it(folder: Path, tmp_path: Path) -> None:
         ("a.csv", b"said\nhello\n", "has no 'text'"),
         ("a.csv", b"text\n\xff\xfe\n", "not UTF-8"),
         ("a.parquet", b"PAR1 not", "not Parquet"),
-        ("a.jsonl.gz", gzip.compress(b'{"text": "hello"}\n' * 99, mtime=0)[:-9], "cut off here"),
+        ("a.jsonl.gz", gzip.compress(b'{"text": "hello"}\n' * 99, mtime=0)[:-9], "ended before"),
         ("a.xlsx", b"", "none of the endings"),
     ],
 )
