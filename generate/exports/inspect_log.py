@@ -45,7 +45,7 @@ class InspectExporter(Exporter):
     about: ClassVar[str] = (
         "An eval log of inspect_ai: one sample for each game, failed ones included. `inspect view` shows it and "
         "`inspect_ai.log.read_eval_log` reads it. Messages are the game's transcript, where what only some seats saw "
-        "has an `audience` in its metadata; events are what happened and every request to a player, with its prompt, "
+        "has an `audience` in its metadata; events are the requests to players, each with its prompt, "
         "reply, tokens and problem. Scores are the winner, and for each label the share of the labelled statements "
         "that it calls deceptive."
     )
@@ -322,35 +322,14 @@ def _message(event: Event, clock: _Clock) -> Iterator[dict[str, Any]]:
 
 
 def _events(record: GameRecord, journal: Journal, shown: Shown, clock: _Clock) -> Iterator[dict[str, Any]]:
-    """What happened and what was asked, in order, under a heading for each phase of a day."""
+    """Every request to a player, in order."""
     calls: dict[tuple[int, str], list[Mapping[str, Any]]] = defaultdict(list)
     for call in journal.calls(record.game_id):
         calls[call["step"], call["seat"]].append(call)
     roles = {seat.name: seat.role for seat in record.seats}
-    place, span = "", ""
-    for step in steps(journal, record):
-        moments: list[tuple[str, AskShown | str]] = [
-            *((f"Day {one.ask.day}, {one.ask.phase.value}", one) for one in step.asked),
-            *(
-                (f"Day {event.day}, {event.phase.value}", line.plain.strip())
-                for event in step.events
-                if (line := event_line(event)) is not None
-            ),
-        ]
-        for where, moment in moments:
-            if where != place:
-                if span:
-                    yield clock.event("span_end", id=span)
-                place, span = where, clock.name()
-                yield clock.event("span_begin", id=span, name=where, type="phase")
-            if isinstance(moment, str):
-                yield clock.event("info", span_id=span, source="liescope", data=moment)
-                continue
-            seat = moment.ask.seat
-            for call in _calls(moment, calls[moment.ask.step, seat], shown, clock):
-                yield call | {"span_id": span, "role": roles.get(seat) or None}
-    if span:
-        yield clock.event("span_end", id=span)
+    for one in (asked for step in steps(journal, record) for asked in step.asked):
+        for call in _calls(one, calls[one.ask.step, one.ask.seat], shown, clock):
+            yield call | {"role": roles.get(one.ask.seat) or None}
 
 
 def _calls(one: AskShown, calls: Sequence[Mapping[str, Any]], shown: Shown, clock: _Clock) -> Iterator[dict[str, Any]]:

@@ -109,23 +109,6 @@ def read_cells(file: Path, roles: Sequence[str]) -> list[Cell]:
     return found
 
 
-def played_by(cells: Sequence[Cell], players: Sequence[str]) -> list[Cell]:
-    """The cells with names replaced by players; players: "NAME=SPEC" for names in the cells. Raises UsageError for an
-    unknown name, or one with two players.
-    """
-    names = {name for cell in cells for name in cell}
-    specs: dict[str, str] = {}
-    for words in players:
-        name = max((name for name in names if words.startswith(f"{name}=")), key=len, default="")
-        if not name or name in specs:
-            raise UsageError(
-                f"with --cells, --player takes NAME=PLAYER, once for a name in the file, as in "
-                f"GPT-5=openai:gpt-5; got {words!r}"
-            )
-        specs[name] = words.removeprefix(f"{name}=")
-    return [tuple(specs.get(name, name) for name in cell) for cell in cells]
-
-
 DEFAULT_PLAYER = "scripted:steady"
 LISTED, SEATED = "list", "seats"  # names for the designs of a file of cells and of a cell given role by role
 MOST_GAMES = 10**9
@@ -154,8 +137,7 @@ class PlanSettings(OptionsModel):
     )
     cells: Path | None = Field(
         default=None,
-        description="A CSV of cells instead of a design: one column for each role; --player NAME=PLAYER says who "
-        "plays a name in it.",
+        description="A CSV of cells instead of a design: one column for each role.",
     )
     seats: Annotated[Several, Option(flag="--seat", metavar="ROLE=PLAYER")] = Field(
         default=(),
@@ -185,9 +167,11 @@ def plan_games(
     background, cells, seats = settings.background, settings.cells, settings.seats
     held = roles_in_play(game.resolve(options))
     if cells is not None:
-        if background or design or seats:
-            raise UsageError("a file of cells says who plays what; leave --background, --design and --seat out")
-        design, drawn = LISTED, played_by(read_cells(Path(cells), held), players)
+        if players or background or design or seats:
+            raise UsageError(
+                "a file of cells says who plays what; leave --player, --background, --design and --seat out"
+            )
+        design, drawn = LISTED, read_cells(Path(cells), held)
         players = [spec for cell in drawn for spec in cell]
     elif seats:
         if background or design or len(players) > 1:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -12,8 +11,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.live import Live
 from rich.text import Text
 
 from liescope.common.command_options import AsJson
@@ -26,7 +23,7 @@ from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.journal_reader import KeptRequest
 from liescope.generate.runs.moment import RENDERED, SENT, answered, rebuild, templates_of
 from liescope.generate.runs.run_plan import TABLE
-from liescope.generate.runs.run_progress import WIDTH, RunStatus, cut
+from liescope.generate.runs.run_progress import cut
 from liescope.generate.runs.run_progress import status as status_of
 from liescope.generate.runs.withdraw import withdraw as withdraw_words
 
@@ -193,13 +190,9 @@ def _prompt_lines(data: dict[str, Any], templates: str | None, requests: Sequenc
     yield Text(plain(data["prompt"]))
 
 
-_AGAIN = 2.0  # seconds
-
-
 @app.command()
 def status(
     run: Annotated[Path, typer.Argument(help="A run's folder.", metavar="runs/NAME")],
-    watch: Annotated[bool, typer.Option("--watch", help="Show it again every two seconds until the run ends.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Say what a run is doing: games, hosts, tokens, cost, time left.
@@ -212,18 +205,8 @@ def status(
     if as_json:
         emit(found.to_json())
         return
-    if not watch:
-        typer.echo(_text(found).plain)
-        return
-    with Live(_text(found), console=Console(), auto_refresh=False) as shown:
-        while found.running:
-            time.sleep(_AGAIN)
-            found = status_of(run)
-            shown.update(_text(found), refresh=True)
-
-
-def _text(found: RunStatus) -> Text:
-    return Text("\n".join(cut(line, WIDTH) for line in found.lines()), no_wrap=True, overflow="ellipsis")
+    for line in found.lines():
+        typer.echo(cut(line))
 
 
 @app.command()

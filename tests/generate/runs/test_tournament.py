@@ -11,7 +11,7 @@ from random import Random
 import pytest
 
 from liescope.common.errors import BadData, UnknownName, UsageError
-from liescope.generate.runs.plan_games import designed, make_plan, played_by, read_cells
+from liescope.generate.runs.plan_games import designed, make_plan, read_cells
 from liescope.generate.runs.run_plan import Plan, seating
 
 ROLES = ("mafioso", "detective", "villager")
@@ -48,17 +48,6 @@ def test_a_list_of_cells_is_read_in_any_order_of_columns_and_as_often_as_it_name
     file = tmp_path / "cells.csv"
     file.write_text("villager,mafioso,detective\nv, m ,d\nv,m,d\nx,y,z\n", encoding="utf-8")
     assert read_cells(file, ROLES) == [("m", "d", "v"), ("m", "d", "v"), ("y", "z", "x")]
-
-
-def test_names_in_a_list_are_played_by_the_players_given_for_them() -> None:
-    listed = [("GPT-5", "GPT-5 Mini", "scripted:bold"), ("GPT-5 Mini",) * 3]
-    players = ["GPT-5=openai:gpt-5?temperature=1", "GPT-5 Mini=openai:gpt-5-mini"]
-    mini = "openai:gpt-5-mini"
-    assert played_by(listed, players) == [("openai:gpt-5?temperature=1", mini, "scripted:bold"), (mini, mini, mini)]
-    assert played_by(listed, []) == listed
-    for wrong in (["openai:gpt-5"], ["GPT-6=openai:gpt-6"], [players[0], players[0]]):
-        with pytest.raises(UsageError, match="NAME=PLAYER"):
-            played_by(listed, wrong)
 
 
 def test_games_of_equal_cells_differ() -> None:
