@@ -125,9 +125,7 @@ class EvaluateSettings(_Judges, _Seeded):
     judge_view: Annotated[Several, Option(shown=WORDS)] = Field(
         default=(WORDS,), description=f"What a judge is shown: {_VIEWS}; may be repeated."
     )
-    overwrite: Switch = Field(
-        default=False, description="Replace an evaluation of other detectors or another corpus at --out."
-    )
+    overwrite: Switch = Field(default=False, description="Replace an existing report at --out.")
 
 
 class BenchSettings(_Judges, _Seeded):

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import polars as pl
-
 from liescope.common.report.contents import Column, Report, Section, Table
 from liescope.common.text import Units
 from liescope.detectors.study.audited import TEST
@@ -50,11 +48,6 @@ class AuditResult(StudyResult):
         return self.found
 
     @property
-    def table(self) -> pl.DataFrame:
-        """Every figure: scorer, target, where, metric, value, lo, hi, statements, games, prevalence, against, why."""
-        return self.metrics
-
-    @property
     def alarms(self) -> tuple[Finding, ...]:
         """The findings with a severity."""
         return tuple(found for found in self.findings if found.severity != PLAIN)
@@ -83,7 +76,7 @@ def report(result: AuditResult) -> Report:
         notes=result.notes,
         meta=f"label_{result.target}: {counted}, {result.prevalence:.1%} deceptive. {say(_HOW)}",
         sections=tuple(section for section in _sections(result) if section.table is None or section.table.rows()),
-        tables={"report": result.table},
+        tables={"report": result.metrics},
         files={"report.json": result.to_json()},
     )
 

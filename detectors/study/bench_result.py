@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
 from liescope.common.figures import Dot, dots_with_intervals, svg
@@ -82,7 +82,7 @@ class Benched:
             "words_alone_do": self.solved,
             "places": dict(self.places),
             "seconds": dict(self.seconds),
-            "judges": [judge.to_json() for judge in self.evaluation.judges],
+            "judges": list(map(asdict, self.evaluation.judges)),
         }
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -43,9 +42,6 @@ class JudgeFacts:
     cost: float | None
     currency: str
     view: str = WORDS
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
     def sentences(self) -> list[str]:
         """What to tell the user about it."""

@@ -19,12 +19,11 @@ from liescope.detectors.own_rows import corpus_of, source_name
 from liescope.detectors.saved import LoadedDetector
 from liescope.detectors.study.beside_judges import Judges, judges_of
 from liescope.detectors.study.beside_players import HALF, beside_players, on_annotated, read_people
-from liescope.detectors.study.evaluation_report import check_replaceable, report
+from liescope.detectors.study.evaluation_report import report
 from liescope.detectors.study.findings import EvaluationResult
 from liescope.detectors.study.scores import FINISHED, OUT_OF_FOLD, check_split, with_script
 from liescope.detectors.study.study import Model, Study, load_all, one_target, planned, scheme_of
 from liescope.detectors.study.verdicts import on_promises
-from liescope.detectors.view.transcript import read_deceivers
 from liescope.generate.corpus.read import Corpus, check
 
 
@@ -53,7 +52,7 @@ def evaluate(
         A corpus folder, a corpus on the Hub ("USER/NAME"), or a run's folder. Or data at hand, with `labels` and
         `groups`, as `train` takes it.
     out : str or path, optional
-        A folder for the report; an evaluation of the same detectors on the same corpus there is replaced.
+        A folder for the report.
     progress : bool
         Show bars on standard error.
     **settings
@@ -80,21 +79,17 @@ def evaluate(
     if own.split is not None:
         check_split(own.split)
     if out is not None:
-        check_report_folder(Path(out))
+        check_report_folder(Path(out), own.overwrite)
     limits = own.limits()
     judges = judges_of(own.judge, own.judge_limit, own.judge_prompt, limits, own.judge_view)
     people = None if own.people is None else read_people(Path(own.people))
     with shown(progress) as show:
-        loaded, replaced = load_all(models), ""
+        loaded = load_all(models)
         for model in loaded.values():
             if limits.cache is not None and isinstance(model.detector, AsksChatModel):
                 model.detector.keep_replies_in(limits.cache)
-        if out is not None and not own.overwrite:
-            replaced = check_replaceable(Path(out), name, loaded, bool(own.judge))
         result = _evaluate(loaded, corpus_of(corpus, labels, groups), name, own, judges, people, show, progress)
-    if out is None:
-        return result
-    return replace(result.with_report(report(result), Path(out)), notes=(*filter(None, [replaced]), *result.notes))
+    return result if out is None else result.with_report(report(result), Path(out))
 
 
 def _evaluate(
@@ -134,8 +129,7 @@ def _evaluate(
             for name, table in found.items()
         )
     if told.evaluated(study.evaluated).height:
-        deceivers = read_deceivers(corpus, plan.splits)
-        study.add(*on_promises(models, finished, statements, study.games, deceivers, told, progress))
+        study.add(*on_promises(models, finished, statements, told))
     sighted = [name for name, view in views.items() if view == WORDS]  # as for players and people
     if len(sighted) < len(views) and (own.observers or people is not None):
         knowing = ", ".join(name for name in views if name not in sighted)

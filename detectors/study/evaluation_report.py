@@ -4,17 +4,12 @@ tables that reports make from figures.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from liescope.common.colours import MUTED, model_colours
-from liescope.common.errors import BadData, UsageError
 from liescope.common.figures import Dot, dots_with_intervals, svg
-from liescope.common.reading import read_text
 from liescope.common.report.contents import Report, Section, Table
-from liescope.common.report.files import is_report
 from liescope.common.text import Units, number_of
 from liescope.data_cards.tables import TARGETS
 from liescope.detectors.study.beside_players import (
@@ -32,7 +27,7 @@ from liescope.detectors.study.figures import Figure, figure_table
 from liescope.detectors.study.findings import UNKNOWN, EvaluationResult
 from liescope.detectors.study.metrics import DIFFERENCE, HEADLINE, LEVELS, POOLED, WITHIN, words_of
 from liescope.detectors.study.scores import BROKEN_DOWN, CONTROL, OUT_OF_FOLD, SPEAKER, is_whole, scripted_warning
-from liescope.detectors.study.verdicts import ANSWERED, DEFAULT, PROMISED
+from liescope.detectors.study.verdicts import DEFAULT, PROMISED
 
 _SHORT = (
     "With 95% intervals; an AUROC of 0.5 is chance. Recall is at a threshold for 5% false positives, with the rate "
@@ -49,10 +44,6 @@ _OBSERVERS = (
 _VERDICTS = (
     "A verdict names a class where the other can be ruled out at the promised coverage. Covered: how often a statement "
     "of the class was not called the other; games count alike. The promise is for games like those of validation."
-)
-_SUSPECTS = (
-    "Players, once the game is over. The surest: how often a detector's first suspect deceives, in the share of games "
-    "in which it is surest."
 )
 
 
@@ -128,9 +119,9 @@ def _beside_others(evaluation: EvaluationResult) -> Iterator[Section]:
 
 
 def _verdicts(evaluation: EvaluationResult) -> Iterator[Section]:
-    held, called = [row for row in evaluation.rows if PROMISED in row.where or ANSWERED in row.where], evaluation.called
+    held, called = [row for row in evaluation.rows if PROMISED in row.where], evaluation.called
     if held:
-        said = [called.say(_VERDICTS), *[_SUSPECTS] * any(ANSWERED in row.where for row in held)]
+        said = [called.say(_VERDICTS)]
         said += [
             f"{row.scorer} gives no verdict on any of these {called.statements} ({place_words(row.where)})."
             for row in held
@@ -208,7 +199,6 @@ _PLACES = {
     WITHOUT_COPIES: "without copies of what was learned",
     **{place: place.replace("-", " ") for place in BESIDE},
 }
-_FIGURES = {PROMISED: "{} promised", ANSWERED: "the surest {}"}
 
 
 def place_words(split: str) -> str:
@@ -225,9 +215,8 @@ def _part_words(part: str) -> str:
         name = UNNAMED if name == UNKNOWN else name
         return f"said by {name}" if f"{unit}=" == SPEAKER else f"{unit} {name}"
     first, apart, rest = part.partition(":")
-    for prefix, words in _FIGURES.items():
-        if first.startswith(prefix):
-            first = words.format(first.removeprefix(prefix))
+    if first.startswith(PROMISED):
+        first = f"{first.removeprefix(PROMISED)} promised"
     return f"{_PLACES.get(first, first)}{', ' if apart else ''}{_part_words(rest) if rest else ''}"
 
 
@@ -332,23 +321,6 @@ _KEPT = {
     "deceptive_covered": "deceptive ones covered",
     "honest_covered": "honest ones covered",
     "abstained": "abstained",
-    **dict.fromkeys(("answered_accuracy", "top1"), "right where it answers"),
+    "answered_accuracy": "right where it answers",
 }
-"""What became of a promise, and of answering only where a detector is sure: the column of each metric."""
-
-
-def check_replaceable(out: Path, corpus: str, models: Collection[str], judged: bool) -> str:
-    """A note that `out` holds a report of the same detectors on the same corpus, which will be replaced; "" if it holds
-    none. Raises UsageError for any other report, or for one with chat models if none is asked now.
-    """
-    if not is_report(out):
-        return ""
-    try:
-        old = json.loads(read_text(out / "report.json"))
-    except (BadData, ValueError, RecursionError):
-        old = None
-    held = old if isinstance(old, dict) else {}
-    same = held.get("corpus") == corpus and set(held.get("models") or ()) == set(models)
-    if not same or (held.get("judges") and not judged):
-        raise UsageError(f"{out} holds another evaluation; add --overwrite to replace it, or choose another --out")
-    return f"{out} held an evaluation of the same detectors on the same corpus, which is replaced"
+"""What became of a promise: the column of each metric."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -105,11 +105,11 @@ class EvaluationResult(StudyResult):
             "seed": self.plan.seed,
             "sources": list(self.sources),
             "models": self.models,
-            "judges": [judge.to_json() for judge in self.judges],
+            "judges": list(map(asdict, self.judges)),
             "thresholds": [{"scorer": who, "target": of, **at} for (who, of), at in self.thresholds.items()],
             "thresholds_on": self.plan.threshold_split,
             "without_label": {self.target: self.without_label},
-            "checks": [found.to_json() for found in self.checks],
+            "checks": list(map(asdict, self.checks)),
         }
 
     @property

@@ -285,7 +285,6 @@ METRICS = (
     Metric("honest_covered", "honest ones covered"),
     Metric("abstained", "abstained"),
     Metric("answered_accuracy", "right where it answers"),
-    Metric("top1", "most suspect deceives"),
     Metric("names_mafioso", "names the mafioso", compared=True),
     Metric("player_auroc_within", "AUROC of players within games", paired=True),
     Metric("player_auroc", "AUROC of players, pooled"),

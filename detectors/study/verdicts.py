@@ -1,45 +1,36 @@
 """Verdicts on statements: what they promised, what they kept, and how often they abstained.
 
-As in the promise, games have equal weight: a statement weighs one over the number in its game. For players: how often
-the top suspect deceives when the detector answers only if sure.
+As in the promise, games have equal weight: a statement weighs one over the number in its game.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import numpy as np
 import polars as pl
 
-from liescope.common.statistics import Bools, Estimate, at_share, estimate, game_weights, share
-from liescope.detectors.detector import ROLE, Progress
+from liescope.common.statistics import Bools, Estimate, estimate, game_weights, share
 from liescope.detectors.detector_settings import COVERAGE
 from liescope.detectors.examples import make_examples
 from liescope.detectors.exchangeable import UNLIKE
 from liescope.detectors.saved import LoadedDetector
 from liescope.detectors.study.figures import Figure, describe, figures_of
 from liescope.detectors.study.metrics import Scored
-from liescope.detectors.study.scores import SPEAKER, ScoringPlan, per_detector, resampled_as, scored
-from liescope.detectors.view.transcript import KILLED, GameMoment, Transcript
+from liescope.detectors.study.scores import SPEAKER, ScoringPlan, per_detector, scored
 
-PROMISED, PLAYERS, ANSWERED = "promised=", "players:", "answered="
+PROMISED = "promised="
 DEFAULT = f"{PROMISED}{COVERAGE:.0%}"
-COVERAGES, SHARES = (0.8, 0.9, 0.95), (1.0, 0.75, 0.5, 0.25)
+COVERAGES = (0.8, 0.9, 0.95)
 
 
 def on_promises(
     models: Mapping[str, LoadedDetector],
     scores: pl.DataFrame,
     statements: pl.DataFrame,
-    games: Mapping[str, Transcript],
-    truth: Mapping[str, frozenset[str]],
     plan: ScoringPlan,
-    progress: Progress,
 ) -> tuple[list[Figure], list[str]]:
-    """Rows by promised coverage, of statements and, for detectors of the role, of players; and notes.
-    scores: those of `evaluate`; truth: who deceives, by game; games where nobody or everybody does are left out.
-    """
+    """Rows by promised coverage, and notes. scores: those of `evaluate`."""
     rows, notes, evaluated = list[Figure](), list[str](), plan.evaluated(statements)
     for name, model in models.items():
         mine, sets = scores.filter(pl.col("scorer") == name), model.file.confidence.labels
@@ -53,15 +44,6 @@ def on_promises(
             score = mine["score"].to_numpy()
             held = [pl.Series(f"{one}", sets.allowed(score, one).tolist()) for one in COVERAGES]
             rows += _on_statements(mine.with_columns(held), statements, plan)
-        if model.file.target == ROLE:
-            told = _told(evaluated, games, truth)
-            posteriors = model.player_posteriors([GameMoment(games[key]) for key in told["game_id"]], progress)
-            judged = [
-                _judged(games[key], players, truth[key])
-                for key, players in zip(told["game_id"], posteriors, strict=True)
-            ]
-            told = told.hstack(pl.DataFrame(judged)) if judged else told
-            rows += _on_players(name, f"{plan.split}:{PLAYERS}", told, plan) if judged else ()
     return rows, notes
 
 
@@ -100,33 +82,3 @@ def kept(data: Scored, held: Bools, answered: Bools, classes: Mapping[str, Bools
         "abstained": part_of(~answered, everyone),
         "answered_accuracy": part_of(held, answered),
     }
-
-
-def _told(
-    evaluated: pl.DataFrame, games: Mapping[str, Transcript], truth: Mapping[str, frozenset[str]]
-) -> pl.DataFrame:
-    """The evaluated games with both deceivers and honest players: game_id, siblings."""
-    some = [key for key, who in truth.items() if key in games and 0 < len(who) < len(games[key].names)]
-    told = evaluated.select("game_id", siblings=resampled_as(evaluated)).filter(pl.col("game_id").is_in(some))
-    return told.unique("game_id", keep="first", maintain_order=True)
-
-
-def _judged(game: Transcript, players: Mapping[str, float], deceivers: frozenset[str]) -> dict[str, Any]:
-    """A whole game: the top suspect's probability, and the chance that it deceives, with ties broken by lot; the same
-    for a random player who was not killed.
-    """
-    score = np.array([players[name] for name in game.names])
-    lies = np.array([name in deceivers for name in game.names])
-    killed = {turn.player for turn in game.turns if turn.kind == KILLED} - deceivers
-    chance = len(deceivers) / (len(lies) - len(killed))
-    top1 = float(lies[score == score.max()].mean())
-    return {"score": float(score.max()), "top1": top1, "chance": chance, "y": True}
-
-
-def _on_players(name: str, where: str, part: pl.DataFrame, plan: ScoringPlan) -> Iterator[Figure]:
-    data, shared = scored(part), (part.height, part.height, float(part["chance"].to_numpy().mean()))
-    weights, top1 = game_weights(data.games, plan.seed), part["top1"].to_numpy()
-    for answered in SHARES:
-        right = at_share(data.score, top1, answered, weights[:, data.game])
-        found = {"top1": estimate(right, data.games)}
-        yield from figures_of(name, ROLE, f"{where}{ANSWERED}{answered:.0%}", found.items(), shared)

@@ -404,19 +404,3 @@ def share(part: Floats, whole: Floats, game: npt.NDArray[np.int64], weights: Wei
     above, below = (weights @ np.bincount(game, weights=column, minlength=games) for column in (part, whole))
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(above / below, dtype=np.float64)
-
-
-def at_share(sure: Floats, right: Floats, answered: float, weights: Weights) -> Floats:
-    """(weights,): the mean of `right` over this share of the games, surest first; equally sure ones count in part."""
-    order = np.argsort(-sure, kind="stable")
-    ahead = weights[:, order].cumsum(axis=1, dtype=np.float64)
-    _, tied = np.unique(-sure[order], return_inverse=True)
-    last = np.searchsorted(tied, tied, side="right") - 1
-    first = np.searchsorted(tied, tied, side="left")
-    before = np.where(first > 0, ahead[:, first - 1], 0.0)
-    group = ahead[:, last] - before
-    wanted = answered * ahead[:, -1:]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        part = np.clip(np.where(group > 0, (wanted - before) / group, 0.0), 0.0, 1.0)
-        counted = part * weights[:, order]
-        return np.asarray((counted @ right[order]) / counted.sum(axis=1), dtype=np.float64)

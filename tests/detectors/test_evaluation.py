@@ -422,19 +422,12 @@ def test_a_model_that_was_heard_under_another_name_is_not_held_out(make_corpus: 
     assert any("openai/gpt-4.1_mini is taken for gpt-4.1-mini" in note for note in result.notes)
 
 
-def test_an_evaluation_is_replaced_by_the_same_one_with_a_word_and_by_another_only_when_asked(
-    evaluation: EvaluationResult, model: Path, corpus: Path, tmp_path: Path
-) -> None:
+def test_an_evaluation_is_replaced_only_when_asked(model: Path, corpus: Path, tmp_path: Path) -> None:
     out, other = tmp_path / "report", shutil.copytree(model, tmp_path / "renamed")
-    write(report(evaluation), out)
-    assert not [note for note in evaluation.notes if "replaced" in note]
-    again = evaluate(model, corpus, out=out, split="test")
-    assert again.notes[0].endswith("same detectors on the same corpus, which is replaced")
-    assert "replaced" not in (out / "report.md").read_text(encoding="utf-8")
+    evaluate(model, corpus, out=out, split="test")
     before = (out / "report.json").read_bytes()
-    for models in (other, [model, other]):
-        with pytest.raises(UsageError, match="--overwrite"):
-            evaluate(models, corpus, out=out)
+    with pytest.raises(UsageError, match="--overwrite"):
+        evaluate(other, corpus, out=out, split="test")
     assert (out / "report.json").read_bytes() == before
     evaluate(other, corpus, out=out, split="test", overwrite=True)
     assert list(json.loads((out / "report.json").read_text(encoding="utf-8"))["models"]) == ["renamed"]

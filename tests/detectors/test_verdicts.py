@@ -1,4 +1,4 @@
-"""An evaluation of verdicts: what was promised, what was kept, and who answers only where it is sure."""
+"""An evaluation of verdicts: what was promised, and what was kept."""
 
 from __future__ import annotations
 
@@ -8,11 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from liescope.common.report.contents import terminal
-from liescope.common.statistics import at_share, game_weights
 from liescope.detectors import evaluate
 from liescope.detectors.study.evaluation_report import report
 from liescope.detectors.study.figures import Figure
@@ -75,14 +72,6 @@ def test_each_class_is_covered_about_as_often_as_promised(evaluation: Evaluation
     assert 0 < abstained[-1] < 1
 
 
-def test_a_detector_that_answers_where_it_is_sure_is_right_more_often(evaluation: EvaluationResult) -> None:
-    found = by_place(evaluation.rows)
-    top1 = [value(found, f"test:players:answered={share}%", "top1") for share in (100, 50)]
-    chance = found["test:players:answered=100%", "top1"].prevalence
-    assert chance == pytest.approx(1 / 4)
-    assert chance < top1[0] < top1[1]
-
-
 def test_games_count_alike_however_much_is_said() -> None:
     """One game with four lies, of which one is covered, and one with a single lie that is: 0.625, not 0.4."""
     data = Scored(np.array([True] * 5), np.zeros(5), np.array([0, 0, 0, 0, 1]), 2)
@@ -92,14 +81,3 @@ def test_games_count_alike_however_much_is_said() -> None:
     assert found["answered_accuracy"][0] == pytest.approx(0.625)
     assert found["abstained"][0] == 0
     assert found["honest_covered"][0] is None
-
-
-@given(st.lists(st.tuples(st.integers(0, 3), st.booleans()), min_size=1, max_size=12), st.sampled_from([1, 0.5, 0.25]))
-def test_a_share_of_the_games_does_not_depend_on_their_order(games: list[tuple[int, bool]], answered: float) -> None:
-    sure, right = (np.array(numbers, dtype=float) for numbers in zip(*games, strict=True))
-    weights = game_weights(len(games), 0)
-    found = at_share(sure, right, answered, weights)
-    turned = at_share(sure[::-1], right[::-1], answered, weights[:, ::-1])
-    assert found == pytest.approx(turned, nan_ok=True)
-    if answered == 1:
-        assert found[0] == pytest.approx(right.mean())

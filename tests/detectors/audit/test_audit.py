@@ -47,7 +47,7 @@ def test_the_findings_come_worst_first_and_rest_on_rows(audited: AuditResult) ->
     told = audited.to_json()
     assert {tuple(row) for row in told["figures"]} == {tuple(FIGURES)}
     assert all(row in told["figures"] for found in told["findings"] for row in found["rests_on"])
-    figures = audited.table.filter(pl.col("scorer") == CONTROL + LENGTH)
+    figures = audited.metrics.filter(pl.col("scorer") == CONTROL + LENGTH)
     assert figures["where"].to_list() == ["out-of-fold", "test"]
     assert figures.select((pl.col("lo") <= pl.col("value")) & (pl.col("value") <= pl.col("hi"))).to_series().all()
     assert figures["prevalence"].null_count() == 0
