@@ -133,7 +133,8 @@ class GameMeta(TypedDict, total=False):
     played under; split: the official one, train, validation or test; withdrawn: the seats whose players withdrew their
     words, with the number of statements that went; family: for texts, their group; without one, and for conversations,
     a hash of the words, equal for copies; domain, canary: of conversations, what they are about, and the mark by which
-    their publishers ask that nobody train on them; prompt_version, import_notes: of imported games; cells_left_out: of
+    their publishers ask that nobody train on them; rules: of imported games, the game by whose words and rules their
+    claims are read; prompt_version, import_notes: of imported games; cells_left_out: of
     those, by column, the cells that could not be read; batch, number, timestamp, players, unread: further facts from an
     imported log.
     """
@@ -150,6 +151,7 @@ class GameMeta(TypedDict, total=False):
     family: str
     domain: str
     canary: str
+    rules: str
     prompt_version: str
     import_notes: list[str]
     cells_left_out: Mapping[str, int]

@@ -15,6 +15,7 @@ intentions: a broken promise alone is never a lie, and has a label of its own.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -73,8 +74,15 @@ def statement_id(game_id: str, index: int) -> str:
     return f"{game_id}:{index}"
 
 
+def by_its_rules(record: GameRecord) -> GameRecord:
+    """The record under the name of the game by whose words and rules an importer says that its claims are read."""
+    rules = record.meta.get("rules", "")
+    return replace(record, game=rules) if record.game not in GAMES and rules in GAMES else record
+
+
 def claim_rows(record: GameRecord) -> tuple[ClaimRow, ...]:
     """Every claim in the statements of a game, in the order in which they were made, origin by origin."""
+    record = by_its_rules(record)
     if record.game not in GAMES:
         return tuple(_imported(record, _importer(record)))
     if GAMES[record.game].states_claims:
@@ -84,10 +92,17 @@ def claim_rows(record: GameRecord) -> tuple[ClaimRow, ...]:
     return (*_read_by_rules(record), *_imported(record, _importer(record)), *found)
 
 
+_ASIDE = re.compile(r"\((?:voice|sound): [^()\n]{0,100}\)")  # a direction for a speaking voice, not said
+
+
+def _blank(aside: re.Match[str]) -> str:
+    return " " * len(aside[0])
+
+
 def _read_by_rules(record: GameRecord) -> Sequence[ClaimRow]:
     names = tuple(seat.name for seat in record.seats)
     found = (
-        (event, find_claims(event.text, event.actor or "", names, record.game))
+        (event, find_claims(_ASIDE.sub(_blank, event.text), event.actor or "", names, record.game))
         for event in record.events
         if event.kind is EventKind.STATEMENT
     )
@@ -249,7 +264,7 @@ _UNREAD = ClaimLabels(None, NO_CLAIMS_READ, None, NO_CLAIMS_READ)
 
 def own_origin(record: GameRecord) -> str:
     """The origin that a game's labels come from: the rules, or the importer if Liescope cannot play the game."""
-    return RULES if record.game in GAMES else _importer(record)
+    return RULES if by_its_rules(record).game in GAMES else _importer(record)
 
 
 def claim_labels(record: GameRecord, claims: Iterable[ClaimRow]) -> Mapping[str, ClaimLabels]:

@@ -148,11 +148,12 @@ def _left(
             possible[protected] -= game.killers
         elif event.kind is EventKind.DISCOVERY and event.actor and observer == event.target:
             possible[event.actor] &= {roles[event.actor]} if roles[event.actor] else game.investigators
-        elif event.kind is EventKind.DEATH and event.target:
-            revealed = event.data.get("role")
-            possible[event.target] = frozenset({revealed}) if revealed else possible[event.target] - game.killers
-        elif event.kind is EventKind.EXILE and event.target:
-            exiled.append(event.target)
+        elif event.kind in (EventKind.DEATH, EventKind.EXILE) and event.target:
+            exiled += [event.target] if event.kind is EventKind.EXILE else []
+            if revealed := event.data.get("role"):
+                possible[event.target] = frozenset(role for role in teams if holds(revealed, role, teams))
+            elif event.kind is EventKind.DEATH:
+                possible[event.target] -= game.killers
         elif event.kind is EventKind.NIGHT:  # the game went on
             protected = ""
             for name in exiled:

@@ -4,11 +4,13 @@ means; the rest is here.
 
 from __future__ import annotations
 
+import json
 import tarfile
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from functools import partial
 from io import BytesIO
 from pathlib import Path, PurePath, PurePosixPath
@@ -23,7 +25,7 @@ from liescope.games.core import Event, EventKind, Outcome, Phase
 from liescope.games.facts import GameMeta
 from liescope.games.record import GameRecord, Seat, Status
 from liescope.generate.importers.importer_protocol import Imported, Importer, Rejected, attempt
-from liescope.generate.importers.tables import DAMAGED, GZIP, lines_of, objects_of, read_objects, unpacked
+from liescope.generate.importers.tables import DAMAGED, GZIP, Rows, lines_of, objects_of, read_objects, unpacked
 
 UNFINISHED = "the published log ends before the game does"
 NO_WINNER = "the source does not say who won"
@@ -85,13 +87,17 @@ LoggedGames = Iterator[Logged | Rejected]
 
 
 def game_lines(
-    source: Path, read: Callable[[Mapping[str, Any]], tuple[str, list[Any]]], split: str = ""
+    source: Path,
+    read: Callable[[Mapping[str, Any]], tuple[str, list[Any]]],
+    split: str = "",
+    rows: Callable[[Path], Rows] = read_objects,
 ) -> LoggedGames:
-    """The lines of a file, each by itself. read: makes of a line its game's id and the entries; raises BadData.
+    """The lines of a file, each by itself. read: makes of a line its game's id and the entries; raises BadData; rows:
+    where else they come from.
 
     Raises OSError if the file cannot be opened.
     """
-    for line, entry in read_objects(source):
+    for line, entry in rows(source):
         if isinstance(entry, Rejected):
             yield entry
             continue
@@ -117,8 +123,8 @@ def joined(found: LoggedGames) -> LoggedGames:
 
 
 def files_in(source: Path, names: Collection[str]) -> Iterator[tuple[PurePath, bytes]]:
-    """The files of these names in a folder or an archive (.tar, .tar.gz), with their paths there; nothing is unpacked
-    on disk.
+    """The files of these names or patterns in a folder or an archive (.tar, .tar.gz), with their paths there, or the
+    one that the source itself is; nothing is unpacked on disk.
 
     Raises BadData if an archive is damaged, too large or none, or if a file is too large; OSError if the source cannot
     be opened.
@@ -129,11 +135,17 @@ def files_in(source: Path, names: Collection[str]) -> Iterator[tuple[PurePath, b
                 yield path, read_bytes(path, LARGEST_FILE)
         return
     regular(source)  # a missing file is not a damaged archive
+    if any(fnmatchcase(source.name, name) for name in names):
+        yield PurePath(source.name), read_bytes(source, LARGEST_FILE)
+        return
     try:
         with _archive(source) as whole, tarfile.open(fileobj=whole, mode="r:") as packed:
             for member in packed:
                 inside = PurePosixPath(member.name)
-                if inside.name in names and member.type in (tarfile.REGTYPE, tarfile.AREGTYPE):
+                if any(fnmatchcase(inside.name, name) for name in names) and member.type in (
+                    tarfile.REGTYPE,
+                    tarfile.AREGTYPE,
+                ):
                     if member.size > LARGEST_FILE:
                         raise BadData(f"{inside.name} takes {member.size:,} bytes; at most {LARGEST_FILE:,} are read")
                     content = packed.extractfile(member)
@@ -153,6 +165,29 @@ def _archive(source: Path) -> IO[bytes]:
 
 Read = tuple[str, Callable[[Mapping[str, Any]], Any]]
 """The name of a file, and how to read a line of it."""
+
+
+def game_files(source: Path, name: str, read: Callable[[Any], tuple[str, list[Any]]]) -> LoggedGames:
+    """The games in files of this name or pattern, one JSON object each: a file, or those in a folder or archive. read:
+    makes of an object its game's id and the entries; raises BadData.
+
+    Raises OSError if the source cannot be opened.
+    """
+    place = 0
+    try:
+        for place, (path, content) in enumerate(files_in(source, (name,)), 1):
+            try:
+                game_id, entries = read(json.loads(content))
+            except (BadData, ValueError, RecursionError) as error:
+                why = str(error) if isinstance(error, BadData) else f"not JSON: {str(error)[:200]}"
+                yield Rejected(path.name, place, "", why)
+            else:
+                yield Logged(path.name, place, game_id, entries)
+    except BadData as error:
+        yield Rejected(source.name, 0, "", str(error))
+    else:
+        if not place:
+            yield Rejected(source.name, 0, "", f"there is no {name} in it")
 
 
 def game_folders(source: Path, log: Read, beside: Read) -> LoggedGames:
@@ -220,12 +255,17 @@ class GameWriter(ABC):
             raise BadData(f"player {key[:60]!r} is not in the game")
         return self.seats[key]
 
-    def deal(self) -> None:
-        """Tell everyone who plays, and each one its role. Raises BadData for an impossible number of players."""
+    def deal(self, told: bool = True) -> None:
+        """Tell everyone who plays, and each one its role. told: everyone knows how many have each role. Raises BadData
+        for an impossible number of players.
+        """
         if not 2 <= len(self.seats) <= MOST_PLAYERS:
             raise BadData(f"the game has {len(self.seats)} players; a game of 2 to {MOST_PLAYERS} can be read")
-        held = dict(sorted(Counter(seat.role for seat in self.seats.values()).items()))  # sorted, to hide the seating
-        self.log(EventKind.SETUP, data={"names": [seat.name for seat in self.seats.values()], "composition": held})
+        held = Counter(seat.role for seat in self.seats.values() if told)
+        self.log(
+            EventKind.SETUP,
+            data={"names": [seat.name for seat in self.seats.values()], "composition": dict(sorted(held.items()))},
+        )  # sorted, to hide the seating
         for key, seat in self.seats.items():
             self.log(EventKind.ROLE, key, heard=[key], data={"role": seat.role})
 
@@ -251,23 +291,27 @@ class GameWriter(ABC):
             return None
         return self.log(EventKind.STATEMENT, speaker, heard=heard, text=text, data=data or {})
 
-    def vote(self, voter: str, target: str | None, heard: Iterable[str] | None = None) -> None:
+    def vote(self, voter: str, target: str | None, heard: Iterable[str] | None = None, **facts: Any) -> None:
         """A vote to exile somebody, or nobody."""
         self.ballots[voter] = target
         if target is None:
-            self.log(EventKind.ACT, voter, heard=heard, text="votes for nobody")
+            self.log(EventKind.ACT, voter, heard=heard, text="votes for nobody", **facts)
         else:
-            self.log(EventKind.VOTE, voter, target, heard)
+            self.log(EventKind.VOTE, voter, target, heard, **facts)
 
-    def exile(self, target: str | None) -> None:
-        """The vote exiles somebody, or nobody. It takes more votes than anybody else, or than nobody, got."""
+    def exile(self, target: str | None, **told: Any) -> None:
+        """The vote exiles somebody, or nobody. It takes more votes than anybody else, or than nobody, got. told: a
+        role or team that everybody then learns.
+        """
         counts = Counter(self.ballots.values())
         votes = counts.pop(target, 0) if target is not None else 0
         needed = 1 + max(counts.values(), default=0)
+        if target is not None and votes:
+            needed = min(needed, votes)  # a tie may be broken by lot
         if target is None:
             self.log(EventKind.NO_EXILE, data={"needed": needed})
         else:
-            self.log(EventKind.EXILE, target=target, data={"votes": votes, "needed": needed})
+            self.log(EventKind.EXILE, target=target, data={"votes": votes, "needed": needed, **told})
 
     def end(self, winner: str, reason: str, days: int) -> None:
         """The game is over. winner: a team."""

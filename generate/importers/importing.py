@@ -21,14 +21,17 @@ from liescope.common.text import unit_of
 from liescope.games.core import EventKind
 from liescope.games.record import GameRecord, Source, Status, record_to_json
 from liescope.games.record_checks import NotARecord, check_record
+from liescope.generate.importers.amongus import AmongUsImporter
 from liescope.generate.importers.avalon_nlu import AvalonImporter
 from liescope.generate.importers.diplomacy import DiplomacyImporter
 from liescope.generate.importers.importer_protocol import Imported, Importer, Rejected, fingerprint
 from liescope.generate.importers.inspect_logs import InspectImporter
 from liescope.generate.importers.jsonl_importer import JsonlImporter, TableImporter
+from liescope.generate.importers.kaggle_werewolf import KaggleWerewolfImporter
 from liescope.generate.importers.mini_mafia import MiniMafiaImporter
 from liescope.generate.importers.own_data import ChatImporter, TextImporter
 from liescope.generate.importers.quack import QuackImporter
+from liescope.generate.importers.secret_mafia import SecretMafiaImporter
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.run_folder import PLAN_FILE, check_unchanged, plan_settings, with_settings
 
@@ -46,6 +49,9 @@ IMPORTERS: Registry[type[Importer]] = Registry(
             ChatImporter,
             InspectImporter,
             JsonlImporter,
+            KaggleWerewolfImporter,
+            AmongUsImporter,
+            SecretMafiaImporter,
             MiniMafiaImporter,
             AvalonImporter,
             DiplomacyImporter,

@@ -6,6 +6,7 @@ Memory use does not grow with the source: rows are gathered by game on disk.
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import json
@@ -92,6 +93,39 @@ def objects_of(lines: Iterable[Line], file: str) -> Rows:
             except ValueError as error:
                 problem = f"not JSON: {error}"
         yield line.number, entry if entry is not None and not problem else Rejected(file, line.number, "", problem)
+
+
+def read_stream(path: Path) -> Rows:
+    """The JSON objects that follow one another in a file, each on a line or several, with the line where it begins.
+    After one that cannot be read, reading goes on at the next line that opens another.
+
+    Raises OSError if the file cannot be opened.
+    """
+    decoder, text, line, chunks = json.JSONDecoder(parse_constant=_no_number), "", 1, unpacked(path)
+    words = codecs.iterdecode(chunks, "utf-8", errors="replace")
+    more, problem = True, ""
+    while more:
+        try:
+            text += (chunk := next(words, ""))
+        except DAMAGED as error:
+            chunk, problem = "", str(error)
+        more = bool(chunk)
+        while rest := text.lstrip("\ufeff \t\r\n"):
+            line += text.count("\n", 0, len(text) - len(rest))
+            text = rest
+            try:
+                entry, end = decoder.raw_decode(text)
+                why = _problem(entry) if isinstance(entry, dict) else "JSON, but not an object"
+            except (ValueError, RecursionError) as error:
+                if more and len(text) <= LONGEST_LINE:
+                    break  # the rest of it may be in the next chunk
+                found = text.find("\n{")
+                end, why = found if found > 0 else len(text), f"not JSON: {str(error)[:200]}"
+            yield line, Rejected(path.name, line, "", why) if why else entry
+            line += text.count("\n", 0, end)
+            text = text[end:]
+    if problem:
+        yield line, Rejected(path.name, line, "", problem)
 
 
 def lines_of(chunks: Iterable[bytes], longest: int = LONGEST_LINE) -> Iterator[Line]:

@@ -1,0 +1,144 @@
+"""Small games in the shapes in which other projects publish theirs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+ROLES = {"Mara": "Werewolf", "Noor": "Seer", "Otis": "Doctor", "Pia": "Villager", "Quin": "Villager"}
+
+
+def replay(number: int = 7, said: str = "I am the villager who slept.", **end: Any) -> dict[str, Any]:
+    """A replay of Kaggle's Werewolf: Noor finds Mara, Otis saves Pia, and on the day Mara, who `said` that, is exiled."""
+    entries: list[dict[str, str]] = []
+
+    def add(kind: str, event: str, data: Any, day: int = 1, seen: list[str] | None = None, phase: str = "Day") -> None:
+        told = {"day": day, "phase": phase, "detailed_phase": "X", "event_name": event, "description": "", "data": data}
+        told |= {
+            "public": seen is None,
+            "visible_to": seen or [],
+            "source": "MODERATOR",
+            "created_at": str(len(entries)),
+        }
+        entries.append({"data_type": kind, "json_str": json.dumps(told)})
+
+    def act(actor: str, **more: Any) -> dict[str, Any]:
+        return {"actor_id": actor, "reasoning": f"{actor} thinks.", "perceived_threat_level": "SAFE", **more}
+
+    teams = {name: "Werewolves" if role == "Werewolf" else "Villagers" for name, role in ROLES.items()}
+    for name, role in ROLES.items():
+        add("GameStartRoleDataEntry", "game_start", {"player_id": name, "team": teams[name], "role": role}, 0, [name])
+    add("NoneType", "night_start", None, 0, phase="Night")
+    add("WerewolfNightVoteDataEntry", "vote_action", act("Mara", target_id="Pia"), 0, ["Mara"], "Night")
+    add("SeerInspectActionDataEntry", "inspect_action", act("Noor", target_id="Mara"), 0, ["Noor"], "Night")
+    found = {"actor_id": "Noor", "target_id": "Mara", "role": "Werewolf", "team": "Werewolves"}
+    add("SeerInspectResultDataEntry", "inspect_result", found, 0, ["Noor"], "Night")
+    add("DoctorHealActionDataEntry", "heal_action", act("Otis", target_id="Pia"), 0, ["Otis"], "Night")
+    add(
+        "WerewolfNightEliminationElectedDataEntry",
+        "vote_result",
+        {"elected_target_player_id": "Pia"},
+        0,
+        ["Mara"],
+        "Night",
+    )
+    add("DoctorSaveDataEntry", "heal_result", {"saved_player_id": "Pia"}, 0, ["Otis"], "Night")
+    add("NoneType", "day_start", None)
+    add("BidDataEntry", "bid_action", act("Noor", bid_amount=4), seen=["Noor"])
+    for name, words in (("Noor", "(voice: firm) I am the Seer. Mara is a werewolf!"), ("Mara", said)):
+        add("dict", "discussion", act(name, message=words, raw_prompt="…", raw_completion="…"), seen=[])
+        add("ChatDataEntry", "discussion", act(name, message=words, mentioned_player_ids=[]))
+        entries.append(entries[-1])  # the copy that the speaker got
+    for name in ROLES:
+        target = {"Mara": "Noor", "Pia": "-1"}.get(name, "Mara")
+        add("DayExileVoteDataEntry", "vote_action", act(name, target_id=target), seen=list(ROLES))
+    out = {
+        "elected_player_id": "Mara",
+        "elected_player_role_name": "Werewolf",
+        "elected_player_team_name": "Werewolves",
+    }
+    add("DayExileElectedDataEntry", "elimination", out)
+    agents = [{"id": name, "display_name": f"{name}'s model", "agent_id": "llm", "llms": []} for name in ROLES]
+    over = {"winner_team": "Villagers", "reason": "All werewolves exiled.", "terminated_with_agent_error": False, **end}
+    over["all_players"] = [{"id": agent["id"], "agent": agent} for agent in agents]
+    info = {"EpisodeId": number, "MODERATOR_OBSERVATION": [entries[:6], entries[6:]], "GAME_END": over}
+    return {"id": "a", "configuration": {"agents": agents}, "steps": [[{"action": "…"}]], "info": info}
+
+
+def as_json(path: Path, content: Any) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(content), encoding="utf-8")
+    return path
+
+
+MAFIA_ROLES = ("Mafia", "Detective", "Doctor", "Villager", "Villager", "Mafia")
+
+
+def trajectories(game_id: int = 5) -> list[dict[str, Any]]:
+    """The rows of a game of Secret Mafia: player 3 is killed at night, 0 is voted out, and the village has one day."""
+    shown: dict[int, list[str]] = {}
+    rows: dict[int, dict[str, dict[str, str]]] = {player: {} for player in range(6)}
+    clock = iter(range(1000))
+    mafia = [player for player in range(6) if MAFIA_ROLES[player] == "Mafia"]
+    mates = ", ".join(f"Player {player}" for player in mafia)
+    everyone = ", ".join(f"Player {player}" for player in range(6))
+    for player, role in enumerate(MAFIA_ROLES):
+        extra = f"\n\nYour teammates are: {mates}." if player in mafia else ""
+        team = "Mafia" if player in mafia else "Village"
+        words = f"Welcome to Secret Mafia! You are Player {player}.\nYour role: {role}\nTeam: {team}\nDescription: d.\n\n"
+        shown[player] = [f"[-1] {words}Players: {everyone}{extra}\n"]
+
+    def tell(words: str, *whom: int, by: int = -1) -> None:
+        for player in whom or range(6):
+            shown[player].append(f"[{by}] {words}")
+
+    def act(player: int, words: str, *whom: int, heard: bool = True) -> None:
+        time = f"2025-07-26 06:22:{next(clock):02}.5+00"
+        rows[player][time] = {"observation": "\n".join(shown[player]), "action": words}
+        shown[player] = []
+        if heard:
+            tell(f"[{words}]" if player == 1 else words, *whom, by=player)
+
+    tell("Night has fallen. Mafia, agree on a victim.\nValid targets: [1], [2]", *mafia)
+    act(5, "Let us take [3].", *mafia)
+    act(0, "[3]", *mafia)
+    tell("Night phase - choose one player to protect: [0], [1]", 2)
+    act(2, "[4]", 2)
+    tell("Night phase - choose one player to investigate: [0], [2]", 1)
+    act(1, "[0]", heard=False)
+    tell("Player 0 IS a Mafia member.", 1)
+    tell("Player 3 was killed during the night.")
+    tell("Day breaks. Discuss for 1 rounds, then a vote will follow.")
+    act(1, "I am the detective. Player 0 is mafia.\n\nVote him.")
+    act(5, "<think>Stay calm.</think>I am the detective, and Player 1 lies.")
+    act(0, "I am a villager.")
+    act(4, "I am a villager.")
+    tell("Voting phase - submit one vote in format [X]. Valid: [0], [1]")
+    act(4, "Player 0", heard=False)
+    tell("Player 4 attempted an invalid move. Reason: Vote not in valid format.", 4)
+    act(4, "[0]")
+    act(1, "It is [0], I saw it.")
+    act(0, "[1]")
+    act(5, "[0]")
+    act(2, "[0]")
+    tell("Player 0 was eliminated by vote.")
+    tell("Night has fallen. Mafia, agree on a victim.\nValid targets: [1]", 5)
+    act(5, "[2]", 5)
+    models = {str(player): f"model-{player}" for player in range(6)}
+    return [
+        {
+            "player_game_id": 10 * game_id + player,
+            "game_id": game_id,
+            "player_id": player,
+            "env_name": "SecretMafia-v0",
+            "model_name": models[str(player)],
+            "opponent_names": json.dumps({key: name for key, name in models.items() if key != str(player)}),
+            "observations": json.dumps(turns),
+            "rewards": json.dumps({key: 1 if int(key) in mafia else -1 for key in models}),
+            "num_turns": len(turns),
+            "status": "finished",
+            "reason": "Mafia reached parity with villagers. Mafia wins!",
+        }
+        for player, turns in rows.items()
+    ]
