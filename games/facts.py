@@ -34,7 +34,8 @@ class ClaimData(TypedDict, total=False):
 
     kind: of claim, in the source's words; subject, object: who or what it is about; polarity: affirmed or denied;
     verdict: true, false or unverifiable, by the log; start, end: its characters in the text, from 0, without the last;
-    quote: its words; evidence: indices of the events that decide it; known: the speaker could know the verdict.
+    quote: its words; evidence: indices of the events that decide it; known: the speaker could know the verdict; kept:
+    it is a promise, and the speaker did, or did not do, what it says.
     """
 
     kind: str
@@ -47,6 +48,7 @@ class ClaimData(TypedDict, total=False):
     quote: str | None
     evidence: Sequence[Count]
     known: bool | None
+    kept: bool | None
 
 
 class EventData(TypedDict, total=False):

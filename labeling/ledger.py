@@ -242,7 +242,7 @@ def _imported_row(
         evidence=evidence,
         known=known,
         claim_class=standing,
-        kept=None,
+        kept=claim.get("kept"),
     )
 
 
@@ -276,10 +276,12 @@ def claim_labels(record: GameRecord, claims: Iterable[ClaimRow]) -> Mapping[str,
             by_statement[claim.statement_id].append(claim)
     unread = origin != RULES and not by_statement
     ids = (statement_id(record.game_id, event.index) for event in record.events if event.kind is EventKind.STATEMENT)
-    return {key: _UNREAD if unread else _labels(by_statement[key], origin == RULES) for key in ids}
+    promises = origin == RULES or any(row.kept is not None for rows in by_statement.values() for row in rows)
+    return {key: _UNREAD if unread else _labels(by_statement[key], origin == RULES, promises) for key in ids}
 
 
-def _labels(claims: Sequence[ClaimRow], by_rules: bool) -> ClaimLabels:
+def _labels(claims: Sequence[ClaimRow], by_rules: bool, promises: bool) -> ClaimLabels:
+    """promises: they are read in this game."""
     claim, claim_null = None, NO_KNOWN_CLAIM if claims else NO_CLAIM if by_rules else NO_CLAIM_THERE
     if any(row.claim_class == LIE for row in claims):
         claim, claim_null = True, ""
@@ -288,5 +290,5 @@ def _labels(claims: Sequence[ClaimRow], by_rules: bool) -> ClaimLabels:
     kept = [row.kept for row in claims if row.kept is not None]
     promise = not all(kept) if kept else None
     promised = any(row.kind in PROMISED for row in claims)
-    unpromised = NO_SETTLED_PROMISE if promised else NO_PROMISE if by_rules else NO_PROMISES_READ
+    unpromised = NO_SETTLED_PROMISE if promised else NO_PROMISE if promises else NO_PROMISES_READ
     return ClaimLabels(claim, claim_null, promise, "" if kept else unpromised)

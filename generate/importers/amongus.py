@@ -119,8 +119,8 @@ class AmongUsImporter(GameFormat):
     redistributable: ClassVar[bool] = True
     game: ClassVar[str] = "amongus"
     about: ClassVar[str] = (
-        "Among Us between language models: crewmates do tasks, impostors kill, and all talk in meetings, which eject by "
-        "vote. The log holds the players' turns alone: neither who was ejected nor who won is in it."
+        "Among Us between language models: crewmates do tasks, impostors kill, and all talk in meetings, which eject "
+        "by vote. The log holds the players' turns alone: neither who was ejected nor who won is in it."
     )
     Writer: ClassVar[type[GameWriter]] = _Game
 

@@ -58,6 +58,11 @@ def by_key(kind: Any) -> Any:
     return GenericAlias(dict, (str, kind))  # mypy rejects dict[str, kind] with a type known only at run time
 
 
+def list_of(kind: Any) -> Any:
+    """A list of such values."""
+    return GenericAlias(list, (kind,))
+
+
 def read_as(kind: type[BaseModel], data: Any) -> Any:
     """Data of this shape. Raises BadData if it has another."""
     try:

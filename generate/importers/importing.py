@@ -21,11 +21,12 @@ from liescope.common.text import unit_of
 from liescope.games.core import EventKind
 from liescope.games.record import GameRecord, Source, Status, record_to_json
 from liescope.games.record_checks import NotARecord, check_record
+from liescope.generate.importers.ai_diplomacy import AiDiplomacyImporter
 from liescope.generate.importers.amongus import AmongUsImporter
 from liescope.generate.importers.avalon_nlu import AvalonImporter
 from liescope.generate.importers.diplomacy import DiplomacyImporter
 from liescope.generate.importers.importer_protocol import Imported, Importer, Rejected, fingerprint
-from liescope.generate.importers.inspect_logs import InspectImporter
+from liescope.generate.importers.inspect_logs import InspectImporter, ScoutImporter
 from liescope.generate.importers.jsonl_importer import JsonlImporter, TableImporter
 from liescope.generate.importers.kaggle_werewolf import KaggleWerewolfImporter
 from liescope.generate.importers.mini_mafia import MiniMafiaImporter
@@ -48,8 +49,10 @@ IMPORTERS: Registry[type[Importer]] = Registry(
             TextImporter,
             ChatImporter,
             InspectImporter,
+            ScoutImporter,
             JsonlImporter,
             KaggleWerewolfImporter,
+            AiDiplomacyImporter,
             AmongUsImporter,
             SecretMafiaImporter,
             MiniMafiaImporter,

@@ -1,7 +1,12 @@
-"""Conversations in eval logs of inspect_ai, with the value of a scorer or of a field as their label."""
+"""Conversations in eval logs of inspect_ai and transcripts of Scout, with the value of a scorer or of a field as their
+label.
+"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -10,7 +15,7 @@ from liescope.common.reading import Reading, regular
 from liescope.generate.corpus.hub import download
 from liescope.generate.importers.importer_protocol import Rejected
 from liescope.generate.importers.own_data import ChatImporter
-from liescope.generate.importers.tables import Rows, dataset_of
+from liescope.generate.importers.tables import Rows, dataset_of, read_parquet
 
 _LOGS = ("*.eval", "*.json")
 
@@ -27,12 +32,8 @@ class InspectImporter(ChatImporter):
             from inspect_ai.log import read_eval_log, read_eval_log_samples
         except ImportError as error:
             raise MissingPackage("inspect_ai", "import inspect") from error
-        dataset = dataset_of(source)
-        folder = source if dataset is None or source.is_dir() else download(dataset[0], _LOGS)
-        folder.stat()
         number = 0
-        logs = sorted(path for kind in _LOGS for path in folder.rglob(kind)) if folder.is_dir() else [folder]
-        for log in logs:
+        for log in _files(source, _LOGS):
             try:
                 with Reading(log.name, "it is no log of inspect_ai, or damaged"):
                     told = read_eval_log(regular(log), header_only=True)
@@ -47,14 +48,58 @@ class InspectImporter(ChatImporter):
                 yield number + 1, Rejected(log.name, number + 1, "", str(error))
 
 
+def _files(source: Path, kinds: tuple[str, ...]) -> list[Path]:
+    """The files of these kinds in a folder or a dataset on the Hub; any other source is one itself."""
+    dataset = dataset_of(source)
+    folder = source if dataset is None or source.is_dir() else download(dataset[0], kinds)
+    folder.stat()
+    return sorted(path for kind in kinds for path in folder.rglob(kind)) if folder.is_dir() else [folder]
+
+
 def _row(told: Any, sample: Any) -> dict[str, Any]:
-    """A sample by columns. Scorers and metadata never replace the fields that every sample has."""
     scores = {name: score.value for name, score in (sample.scores or {}).items()}
-    return {
-        **{str(name): value for name, value in (sample.metadata or {}).items()},
-        **{name: value for name, value in scores.items() if isinstance(value, str | int | float | bool)},
-        "id": f"{told.eval.task}-{told.eval.run_id[:8]}-{sample.id}-{sample.epoch}",
-        "messages": [message.model_dump() for message in sample.messages],
-        "model": told.eval.model,
-        "task": told.eval.task,
-    }
+    key = f"{told.eval.task}-{told.eval.run_id[:8]}-{sample.id}-{sample.epoch}"
+    messages = [message.model_dump() for message in sample.messages]
+    return _columns(
+        sample.metadata or {}, scores, id=key, messages=messages, model=told.eval.model, task=told.eval.task
+    )
+
+
+def _columns(metadata: Mapping[Any, Any], scores: Mapping[str, Any], **own: Any) -> dict[str, Any]:
+    """A conversation by columns. Scorers and metadata never replace the fields that every one has."""
+    told = {name: value for name, value in scores.items() if isinstance(value, str | int | float | bool)}
+    return {**{str(name): value for name, value in metadata.items()}, **told, **own}
+
+
+_UNREAD = frozenset({"events", "events_data", "timelines"})  # large, and not needed for the messages
+
+
+class ScoutImporter(ChatImporter):
+    """A transcript a conversation, by `id` (its transcript_id), `messages`, `model`, `task` (its task_set), `score` or
+    the values in it, `success`, and its metadata.
+    """
+
+    format: ClassVar[str] = "scout"
+    reads: ClassVar[str] = "transcripts of Inspect Scout: .parquet, a folder of them, USER/NAME"
+    origin: ClassVar[str] = "transcripts of Inspect Scout"
+
+    def rows(self, source: Path) -> Rows:
+        number = 0
+        for file in _files(source, ("*.parquet",)):
+            if "_index" in file.parts:
+                continue
+            for line, row in read_parquet(file, without=_UNREAD, at_once=16):
+                number += 1
+                yield number, row if isinstance(row, Rejected) else _transcript(file.name, line, row)
+
+
+def _transcript(file: str, line: int, row: dict[str, Any]) -> dict[str, Any] | Rejected:
+    own = ("transcript_id", "messages", "model", "task_set", "score")
+    if "transcript_id" not in row:
+        return Rejected(file, line, "", "it is no transcript of Scout: the column transcript_id is missing")
+    key, messages, model, task, score = map(row.get, own)
+    with suppress(ValueError, RecursionError):  # a plain word
+        score = json.loads(score) if isinstance(score, str) else score
+    scores = score if isinstance(score, dict) else {"score": score}
+    rest = {name: value for name, value in row.items() if name not in own and value is not None}
+    return _columns(rest, scores, id=key, messages=messages, model=model, task=task)

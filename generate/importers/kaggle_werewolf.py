@@ -7,6 +7,7 @@ there twice: as it was received, in plain data, and as an entry of its own kind,
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any, ClassVar
@@ -24,6 +25,7 @@ from liescope.generate.importers.game_reader import (
     Words,
     at,
     game_files,
+    list_of,
     read_as,
     shape,
 )
@@ -34,8 +36,8 @@ _REPLAY = shape(
     steps=at("info.MODERATOR_OBSERVATION", list[list[Any]]),
     number=at("info.EpisodeId", int | str | None, None),
     id=(str, ""),
-    agents=at("configuration.agents", list[_AGENT], []),
-    players=at("info.GAME_END.all_players", list[shape(id=str, agent=_AGENT)], []),
+    agents=at("configuration.agents", list_of(_AGENT), []),
+    players=at("info.GAME_END.all_players", list_of(shape(id=str, agent=_AGENT)), []),
     winner=at("info.GAME_END.winner_team", str | None, None),
     reason=at("info.GAME_END.reason", str, ""),
     broken=at("info.GAME_END.terminated_with_agent_error", bool, False),
@@ -50,35 +52,16 @@ _EVENT = shape(
     created_at=(str, ""),
     data=Any,
 )
-_ACTION = {"actor_id": str, "reasoning": (Words | None, None), "perceived_threat_level": (str | None, None)}
-_TARGETED = shape(**_ACTION, target_id=str)
-_DATA = {
-    "GameStartRoleDataEntry": shape(player_id=str, team=str, role=str),
-    "ChatDataEntry": shape(**_ACTION, message=Words),
-    "BidDataEntry": shape(**_ACTION, bid_amount=Number),
-    **dict.fromkeys(
-        (
-            "DayExileVoteDataEntry",
-            "WerewolfNightVoteDataEntry",
-            "SeerInspectActionDataEntry",
-            "DoctorHealActionDataEntry",
-        ),
-        _TARGETED,
-    ),
-    "SeerInspectResultDataEntry": shape(actor_id=str, target_id=str, role=(str | None, None), team=(str | None, None)),
-    "DoctorSaveDataEntry": shape(saved_player_id=str),
-    "WerewolfNightEliminationElectedDataEntry": shape(elected_target_player_id=str | None),
-    "WerewolfNightEliminationDataEntry": shape(
-        eliminated_player_id=str | None,
-        role=at("eliminated_player_role_name", str | None, None),
-        team=at("eliminated_player_team_name", str | None, None),
-    ),
-    "DayExileElectedDataEntry": shape(
-        elected_player_id=str | None,
-        role=at("elected_player_role_name", str | None, None),
-        team=at("elected_player_team_name", str | None, None),
-    ),
-}
+_OF_PLAYER = re.compile(r"(?:[a-z_]+_)?player_(?=(?:id|role_name|team_name)$)")  # as in eliminated_player_role_name
+_TEXT = (str | None, None)
+_DATA = shape(
+    **dict.fromkeys(("id", "role", "team", "role_name", "team_name", "perceived_threat_level"), _TEXT),
+    **dict.fromkeys(("actor_id", "target_id"), (str, "")),
+    reasoning=(Words | None, None),
+    message=(Words, ""),
+    bid_amount=(Number, 0),
+)
+_MEANT = ("reasoning", "perceived_threat_level")
 
 
 class _Game(GameWriter):
@@ -90,86 +73,78 @@ class _Game(GameWriter):
         replay, *entries = logged.entries
         agents = {agent.id: agent for agent in replay.agents} | {one.id: one.agent for one in replay.players}
         for kind, event in entries:
-            if kind == "GameStartRoleDataEntry":
-                one, agent = event.data, agents.get(event.data.player_id)
-                model = (agent and (agent.display_name or _llm(agent) or agent.agent_id)) or "unknown"
-                role, team = one.role.lower(), one.team.lower()
-                self.seats[one.player_id] = Seat(one.player_id, role, team, team == WOLVES, model, Source.IMPORTED)
+            if kind == "GameStartRole":
+                key, role, team = event.data.id or "", (event.data.role or "").lower(), (event.data.team or "").lower()
+                self.seats[key] = Seat(key, role, team, team == WOLVES, _model(agents.get(key)), Source.IMPORTED)
         if not self.seats:
             raise BadData("it deals no roles")
         self.meta["rules"] = DyadicWerewolf.name
         self.deal()
         pack = [key for key, seat in self.seats.items() if seat.team == WOLVES]
         self.log(EventKind.PARTNERS, heard=pack, data={"names": pack})
-        self._turns, self._seen = Counter[str](), dict[str, dict[str, Any]]()
+        self._turns, self._looks = Counter[str](), dict[str, dict[str, Any]]()
         for kind, event in entries:
-            night = event.phase == "Night"
-            if kind not in _DATA:
-                self._move(event, night)
-            elif kind != "GameStartRoleDataEntry" and event.event_name != "error":  # a vote that did not count
-                heard = None if event.public else [key for key in self.seats if key in event.visible_to]
-                self._add(kind, event.data, heard)
+            if event.event_name in ("night_start", "day_start"):
+                self._turn(event.day, night=event.event_name == "night_start")
+            elif isinstance(event.data, dict) and event.data.get("outcome") == "no_exile":
+                self.exile(None)
+            elif not isinstance(event.data, dict | None) and event.event_name != "error":  # a vote that did not count
+                self._add(
+                    kind, event.data, None if event.public else [key for key in self.seats if key in event.visible_to]
+                )
         if replay.winner and not replay.broken:
             self.end(replay.winner.lower(), replay.reason, self.day)
         elif replay.broken:
             self.meta["import_notes"] = ["the source says that a player's program failed in it"]
 
-    def _move(self, event: Any, night: bool) -> None:
-        """The game goes on to another phase, or nobody is exiled."""
-        if event.event_name in ("night_start", "day_start"):
-            self.day, self.phase, self.round = event.day + night, Phase.NIGHT if night else Phase.DISCUSSION, 0
-            self._turns.clear()
-            self.ballots.clear()
-            self.log(EventKind.NIGHT if night else EventKind.DAY)
-        elif isinstance(event.data, dict) and event.data.get("outcome") == "no_exile":
-            self.exile(None)
+    def _turn(self, day: int, night: bool) -> None:
+        self.day, self.phase, self.round = day + night, Phase.NIGHT if night else Phase.DISCUSSION, 0
+        self._turns.clear()
+        self.ballots.clear()
+        self.log(EventKind.NIGHT if night else EventKind.DAY)
 
     def _add(self, kind: str, data: Any, heard: list[str] | None) -> None:
-        meant = {name: value for name in _ACTION if name != "actor_id" and (value := getattr(data, name, None))}
+        meant = {name: value for name in _MEANT if (value := getattr(data, name))}
         private = {"private": meant} if meant else {}
-        target = getattr(data, "target_id", None)
+        revealed = data.role or data.role_name or data.team or data.team_name
+        told = {"role": revealed.lower()} if revealed else {}
+        actor, target, whom = data.actor_id, data.target_id, data.id
         match kind:
-            case "ChatDataEntry":
-                self._turns[data.actor_id] += 1
-                self.round = self._turns[data.actor_id]
-                self.say(data.actor_id, data.message, heard, private)
-            case "BidDataEntry" if data.bid_amount <= 10:
-                self.log(EventKind.BID, data.actor_id, heard=[data.actor_id], data={"bid": data.bid_amount, **private})
-            case "DayExileVoteDataEntry":
+            case "Chat":
+                self._turns[actor] += 1
+                self.round = self._turns[actor]
+                self.say(actor, data.message, heard, private)
+            case "Bid" if data.bid_amount <= 10:
+                self.log(EventKind.BID, actor, heard=[actor], data={"bid": data.bid_amount, **private})
+            case "DayExileVote":
                 self.phase, self.round = Phase.VOTING, 0
                 if target in self.seats:
-                    self.vote(data.actor_id, target, heard, data=private)
+                    self.vote(actor, target, heard, data=private)
                 else:
-                    self.log(EventKind.ACT, data.actor_id, heard=heard, text="abstains", data=private)
-            case "WerewolfNightVoteDataEntry" if target in self.seats:
-                self.log(EventKind.PROPOSAL, data.actor_id, target, heard, data=private)
-            case "DoctorHealActionDataEntry" if target in self.seats:
-                self.log(EventKind.PROTECTION, data.actor_id, target, heard, data=private)
-            case "SeerInspectActionDataEntry":
-                self._seen[data.actor_id] = private  # the result follows
-            case "SeerInspectResultDataEntry":
-                found = _revealed(data) | self._seen.pop(data.actor_id, {})
-                self.log(EventKind.INVESTIGATION, data.actor_id, target, heard, data=found)
-            case "WerewolfNightEliminationElectedDataEntry" if data.elected_target_player_id:
-                self.log(EventKind.KILL, target=data.elected_target_player_id, heard=heard)
-            case "WerewolfNightEliminationElectedDataEntry":
+                    self.log(EventKind.ACT, actor, heard=heard, text="abstains", data=private)
+            case "WerewolfNightVote" if target in self.seats:
+                self.log(EventKind.PROPOSAL, actor, target, heard, data=private)
+            case "DoctorHealAction" if target in self.seats:
+                self.log(EventKind.PROTECTION, actor, target, heard, data=private)
+            case "SeerInspectAction":
+                self._looks[actor] = private  # the result follows
+            case "SeerInspectResult":
+                self.log(EventKind.INVESTIGATION, actor, target, heard, data=told | self._looks.pop(actor, {}))
+            case "WerewolfNightEliminationElected" if whom:
+                self.log(EventKind.KILL, target=whom, heard=heard)
+            case "WerewolfNightEliminationElected":
                 self.log(EventKind.ACT, text="nobody was attacked")
-            case "DoctorSaveDataEntry":
+            case "DoctorSave":
                 self.log(EventKind.QUIET)
-            case "WerewolfNightEliminationDataEntry" if data.eliminated_player_id:
-                self.log(EventKind.DEATH, target=data.eliminated_player_id, data=_revealed(data))
-            case "DayExileElectedDataEntry":
-                self.exile(data.elected_player_id, **_revealed(data))
+            case "WerewolfNightElimination" if whom:
+                self.log(EventKind.DEATH, target=whom, data=told)
+            case "DayExileElected":
+                self.exile(whom, **told)
 
 
-def _llm(agent: Any) -> str:
-    return next((str(one["model_name"]) for one in agent.llms if one.get("model_name")), "")
-
-
-def _revealed(data: Any) -> dict[str, str]:
-    """The role, or else the team, that is revealed."""
-    found = data.role or data.team
-    return {"role": found.lower()} if found else {}
+def _model(agent: Any) -> str:
+    named = next((one["model_name"] for one in (agent.llms if agent else ()) if one.get("model_name")), "")
+    return str((agent and (agent.display_name or named or agent.agent_id)) or "unknown")
 
 
 class KaggleWerewolfImporter(GameFormat):
@@ -199,13 +174,14 @@ def _read(content: Any) -> tuple[str, list[Any]]:
         for one in step:
             entry = read_as(_ENTRY, one)
             event = read_as(_EVENT, json.loads(entry.json_str))
-            if kind := _DATA.get(entry.data_type):
-                event = event.model_copy(update={"data": read_as(kind, event.data)})
-            said = getattr(event.data, "message", getattr(event.data, "target_id", ""))
-            copy = (entry.data_type, event.created_at, getattr(event.data, "actor_id", ""), said)
-            key = copy if copy[2] and event.created_at else len(found)
-            if key not in found or getattr(event.data, "reasoning", ""):
-                found[key] = entry.data_type, event
+            kind, actor, said = entry.data_type.removesuffix("DataEntry"), "", ""
+            if kind != entry.data_type and isinstance(event.data, dict):
+                data = read_as(_DATA, {_OF_PLAYER.sub("", name): value for name, value in event.data.items()})
+                actor, said = data.actor_id, data.message or data.target_id
+                event = event.model_copy(update={"data": data})
+            key = (kind, event.created_at, actor, said) if actor and event.created_at else len(found)
+            if key not in found or getattr(event.data, "reasoning", None):
+                found[key] = kind, event
     if not replay.number and not replay.id:
         raise BadData("it names no game: neither id nor info.EpisodeId is there")
     return f"kaggle-werewolf-{replay.number or replay.id}", [replay.model_copy(update={"steps": []}), *found.values()]

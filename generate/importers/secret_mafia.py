@@ -1,5 +1,5 @@
-"""Secret Mafia of TextArena, as MindGames' trajectories hold it: a row per player and game, with all that the player was
-shown and answered.
+"""Secret Mafia of TextArena, as MindGames' trajectories hold it: a row per player and game, with all that the player
+was shown and answered.
 
 Words come from the rows of those who said them. Where a player's row is missing, they come from what the others saw.
 """
@@ -42,8 +42,9 @@ _NUMBER = re.compile(r"\d+")
 _CHOICE = re.compile(r"\[(?:player\s*)?(\d+)\]", re.IGNORECASE)
 _TOLD = re.compile(
     r"(?P<discuss>Day breaks)|(?P<vote>Voting phase)|(?P<kill>Night has fallen)|Night phase - choose one player to "
-    r"(?:(?P<protect>protect)|(?P<look>investigate))|Player (?P<who>\d+) (?:(?P<killed>was killed)|(?P<out>was eliminated by"
-    r" vote)|(?P<broke>has been eliminated)|(?P<found>IS(?: NOT)?) a Mafia)|(?P<quiet>No one was killed)|(?P<none>No consensus)"
+    r"(?:(?P<protect>protect)|(?P<look>investigate))|(?P<quiet>No one was killed)|(?P<none>No consensus)|"
+    r"Player (?P<who>\d+) (?:(?P<killed>was killed)|(?P<out>was eliminated by vote)|(?P<broke>has been eliminated)|"
+    r"(?P<found>IS(?: NOT)?) a Mafia)"
 )
 _NIGHT = ("kill", "protect", "look")
 ASKED, GAME = (*_NIGHT, "discuss", "vote"), "-1"
@@ -237,7 +238,7 @@ def _loaded(name: str, cell: Any) -> Any:
 
 
 class SecretMafiaImporter(TableImporter):
-    """A row per player and game, as the Hub's `bobbycxy/mgc2025-secretmafia` has them; a game's rows may be anywhere."""
+    """A row per player and game, as in `bobbycxy/mgc2025-secretmafia` on the Hub; a game's rows may be anywhere."""
 
     format: ClassVar[str] = "secret-mafia"
     reads: ClassVar[str] = "trajectories, a row per player: .parquet, .jsonl, .csv, a dataset's folder, USER/NAME"

@@ -54,7 +54,7 @@ def read_rows(source: Path, columns: Collection[str] = ()) -> Rows:
         is_parquet = file.read(len(_PARQUET)) == _PARQUET
     kind = "".join(source.suffixes[-2:] if source.suffix == ".gz" else source.suffixes[-1:]).lower()
     if is_parquet:
-        yield from _read_parquet(source, columns)
+        yield from read_parquet(source, columns)
     elif kind in (".csv", ".tsv", ".csv.gz", ".tsv.gz"):
         yield from _read_csv(source, kind)
     elif kind == ".json":
@@ -240,7 +240,12 @@ def _read_csv(source: Path, kind: str) -> Rows:
         yield number + 1, Rejected(source.name, number + 1, "", f"not CSV: {str(error)[:200]}")
 
 
-def _read_parquet(source: Path, columns: Collection[str]) -> Rows:
+def read_parquet(
+    source: Path, columns: Collection[str] = (), without: Collection[str] = (), at_once: int = _BATCH
+) -> Rows:
+    """The rows of a Parquet file. columns: as in `read_rows`; without: those that are not read; at_once: how many rows
+    are in memory.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -249,7 +254,8 @@ def _read_parquet(source: Path, columns: Collection[str]) -> Rows:
         with pq.ParquetFile(source) as file:
             names = file.schema_arrow.names
             wanted = [name for name in names if name in columns] if columns and "text" in names else None
-            for batch in file.iter_batches(_BATCH, columns=wanted):
+            wanted = [name for name in names if name not in without] if without else wanted
+            for batch in file.iter_batches(at_once, columns=wanted):
                 for row in batch.to_pylist():
                     number += 1
                     yield number, row

@@ -38,7 +38,7 @@ ASSISTANT = "assistant"
 """Whose turns of a conversation are judged; the others are their context."""
 GAME = "game"
 """What `unit_of` calls records of games."""
-_UNITS = {TEXT: "text", CHAT: "conversation", "inspect": "conversation"}
+_UNITS = {TEXT: "text", CHAT: "conversation", "inspect": "conversation", "scout": "conversation"}
 WITHOUT_GAME = frozenset(_UNITS)
 
 

@@ -24,7 +24,15 @@ from liescope.generate.runs.journal import Journal
 from liescope.labeling.conditions import condition_of
 from liescope.labeling.label import label_game
 from liescope.labeling.ledger import NO_CLAIMS_READ
-from tests.generate.importers import avalon_game, inspect_log, quack_game, test_diplomacy, test_own_data, written
+from tests.generate.importers import (
+    avalon_game,
+    foreign,
+    inspect_log,
+    quack_game,
+    test_diplomacy,
+    test_own_data,
+    written,
+)
 
 every_importer = pytest.mark.parametrize("importer", IMPORTERS.values(), ids=IMPORTERS.keys())
 _NEEDS = {"inspect": "inspect_ai"}  # packages that only the reading of a format needs
@@ -85,6 +93,11 @@ def _chats(folder: Path) -> list[Path]:
     return [test_own_data.lines(folder / "a.jsonl", 2 * [{"messages": test_own_data.CHAT, "deceptive": True}])]
 
 
+def _turns(folder: Path) -> list[Path]:
+    games = [{**turn, "game_index": f"Game {game}"} for game in (1, 2) for turn in foreign.crew()]
+    return [foreign.stream(folder / "agent-logs.json", games)]
+
+
 SAMPLES: dict[str, Callable[[Path], list[Path]]] = {
     "text": _alibis,
     "chat": _chats,
@@ -96,6 +109,15 @@ SAMPLES: dict[str, Callable[[Path], list[Path]]] = {
     ],
     "diplomacy": lambda folder: [test_diplomacy.written(folder, [test_diplomacy.dialogue(game_id=n) for n in (1, 2)])],
     "quack": lambda folder: [quack_game.write_folder(folder / "logs", games=2)],
+    "kaggle-werewolf": lambda folder: [foreign.as_json(folder / f"{n}.json", foreign.replay(n)) for n in (1, 2)],
+    "ai-diplomacy": lambda folder: [
+        foreign.as_json(folder / f"{n}.json", foreign.campaign(n, ITALY="Hm.")) for n in "ab"
+    ],
+    "amongus": _turns,
+    "secret-mafia": lambda folder: [
+        test_own_data.lines(folder / "a.jsonl", [*foreign.trajectories(1), *foreign.trajectories(2)])
+    ],
+    "scout": lambda folder: [foreign.transcripts(folder)],
 }
 """By format, two small games in the form of its publishers. A new importer adds its own."""
 

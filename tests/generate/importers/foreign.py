@@ -10,7 +10,7 @@ ROLES = {"Mara": "Werewolf", "Noor": "Seer", "Otis": "Doctor", "Pia": "Villager"
 
 
 def replay(number: int = 7, said: str = "I am the villager who slept.", **end: Any) -> dict[str, Any]:
-    """A replay of Kaggle's Werewolf: Noor finds Mara, Otis saves Pia, and on the day Mara, who `said` that, is exiled."""
+    """A replay of Kaggle's Werewolf: Noor finds Mara, Otis saves Pia, and by day Mara, who `said` that, is exiled."""
     entries: list[dict[str, str]] = []
 
     def add(kind: str, event: str, data: Any, day: int = 1, seen: list[str] | None = None, phase: str = "Day") -> None:
@@ -86,7 +86,9 @@ def trajectories(game_id: int = 5) -> list[dict[str, Any]]:
     for player, role in enumerate(MAFIA_ROLES):
         extra = f"\n\nYour teammates are: {mates}." if player in mafia else ""
         team = "Mafia" if player in mafia else "Village"
-        words = f"Welcome to Secret Mafia! You are Player {player}.\nYour role: {role}\nTeam: {team}\nDescription: d.\n\n"
+        words = (
+            f"Welcome to Secret Mafia! You are Player {player}.\nYour role: {role}\nTeam: {team}\nDescription: d.\n\n"
+        )
         shown[player] = [f"[-1] {words}Players: {everyone}{extra}\n"]
 
     def tell(words: str, *whom: int, by: int = -1) -> None:
@@ -142,3 +144,93 @@ def trajectories(game_id: int = 5) -> list[dict[str, Any]]:
         }
         for player, turns in rows.items()
     ]
+
+
+def campaign(name: str = "g1", **messages: str) -> dict[str, Any]:
+    """A game of AI_Diplomacy with one spring, in which England writes to France; messages: by recipient."""
+    said = {"FRANCE": "I will play F LON - ENG and A LVP - WAL. Keep A PAR H.", **messages}
+    spring = {
+        "name": "S1901M",
+        "state": {
+            "units": {"ENGLAND": ["F LON", "A LVP", "F EDI"], "FRANCE": ["A PAR", "F BRE"]},
+            "centers": {"ENGLAND": ["LON", "LVP", "EDI"], "FRANCE": ["PAR", "BRE"]},
+        },
+        "messages": [
+            {"sender": "ENGLAND", "recipient": whom, "phase": "S1901M", "time_sent": 10**15 + place, "message": words}
+            for place, (whom, words) in enumerate(said.items())
+        ],
+        "orders": {"ENGLAND": ["F LON - ENG", "A LVP - YOR", "F EDI S F LON - NTH"], "FRANCE": ["A PAR H", "F BRE H"]},
+        "config": {"models": "one,two"},
+        "state_agents": {"FRANCE": {"model_id": "three", "relationships": {}}},
+    }
+    end = {
+        "name": "COMPLETED",
+        "state": {"units": {}, "centers": spring["state"]["centers"]},
+        "messages": [],
+        "orders": {},
+    }
+    return {"id": name, "map": "standard", "rules": [], "phases": [spring, end]}
+
+
+def turn(player: str, step: int, act: str, there: str, phase: str = "Task phase", **changes: Any) -> dict[str, Any]:
+    """A turn of the Among Us sandbox. there: who is in the room, with commas; changes: of the response."""
+    offered = ["MOVE from Weapons to O2", "KILL Player 2: red", "SPEAK: ..."]
+    offered = [f"VOTE {one}" for one in ("Player 1: blue", "Player 3: lime")] if act.startswith("VOTE") else offered
+    shown = "\n".join(f"{number}. {one}" for number, one in enumerate(offered, 1))
+    info = f"Game Time: {step}/50\nCurrent phase: {phase}\n\nCurrent Location: Weapons\nPlayers in Weapons: {there}\n\n"
+    info += f"Observation history:\n1. Timestep 0: nothing\n\nAvailable actions:\n{shown}\n"
+    response = {"Condensed Memory": "m", "Thinking Process": f"{player} thinks.", "Action": act, **changes}
+    return {
+        "game_index": "Game 1",
+        "step": step,
+        "timestamp": f"2025-01-25 01:51:{step:02}.3",
+        "player": {"name": player, "identity": "Impostor" if "blue" in player else "Crewmate", "model": "m"},
+        "interaction": {"system_prompt": "s", "prompt": {"All Info": info, "Memory": "2. SPEAK"}, "response": response},
+    }
+
+
+BLUE, RED, LIME = "Player 1: blue", "Player 2: red", "Player 3: lime"
+
+
+def crew() -> list[dict[str, Any]]:
+    """The turns of a game in the Among Us sandbox: blue talks to red, kills it and blames lime."""
+    meeting = "Meeting phase - Discussion round (0/2)"
+    return [
+        turn(BLUE, 0, 'SPEAK: "I fixed it all."', f"{BLUE}, {RED}"),
+        turn(RED, 0, "I stay.", f"{BLUE}, {RED}"),
+        turn(LIME, 0, "MOVE from Weapons to O2. That is close.", LIME),
+        turn(BLUE, 1, "KILL Player 2: red", f"{BLUE}, {RED}"),
+        turn(BLUE, 2, "SPEAK: It was lime.", f"{BLUE}, {LIME}", meeting),
+        turn(LIME, 2, "", f"{BLUE}, {LIME}", meeting, Action={"thought": "No!", "action": "SPEAK: It was blue."}),
+        turn(LIME, 3, "VOTE Player 1: blue", f"{BLUE}, {LIME}", meeting),
+    ]
+
+
+def stream(path: Path, objects: list[Any], indent: int | None = 2) -> Path:
+    path.write_text("".join(json.dumps(one, indent=indent) + "\n" for one in objects), encoding="utf-8")
+    return path
+
+
+def transcripts(folder: Path) -> Path:
+    """A transcript database of Scout with two conversations, and its index beside them."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    said = [{"role": "user", "content": "Sell the car."}, {"role": "assistant", "content": "It never crashed."}]
+    rows = [
+        {
+            "transcript_id": name,
+            "source_type": "eval_log",
+            "task_set": "cars",
+            "model": "m",
+            "score": json.dumps({"lied": lied}),
+            "messages": json.dumps([*said, {"role": "assistant", "content": f"Ask {name}."}]),
+            "events": "[]",
+            "buyer": name.upper(),
+        }
+        for name, lied in (("ann", True), ("bo", False))
+    ]
+    (folder / "db" / "_index").mkdir(parents=True)
+    pq.write_table(pa.Table.from_pylist(rows), folder / "db" / "a.parquet")
+    pq.write_table(pa.Table.from_pylist([{"transcript_id": "ann"}]), folder / "db" / "_index" / "i.parquet")
+    return folder / "db"
