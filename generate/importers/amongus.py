@@ -70,8 +70,7 @@ class _Game(GameWriter):
     def write(self, logged: Logged) -> None:
         self.seats = {turn.player.name: turn.player for turn in logged.entries}
         self.deal()
-        pack = [key for key, seat in self.seats.items() if seat.deceives]
-        self.log(EventKind.PARTNERS, heard=pack, data={"names": pack})
+        self.meet()
         for turn in logged.entries:
             if turn.meeting and self.phase is Phase.NIGHT:
                 self.phase, self.round = Phase.DISCUSSION, turn.step

@@ -274,6 +274,12 @@ class GameWriter(ABC):
         for key, seat in self.seats.items():
             self.log(EventKind.ROLE, key, heard=[key], data={"role": seat.role})
 
+    def meet(self) -> list[str]:
+        """Tell those who deceive who they are; returns their keys."""
+        pack = [key for key, seat in self.seats.items() if seat.deceives]
+        self.log(EventKind.PARTNERS, heard=pack, data={"names": [self.seat(key).name for key in pack]})
+        return pack
+
     def log(
         self,
         kind: EventKind,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -33,7 +34,7 @@ from liescope.generate.importers.game_reader import (
 WOLVES = "werewolves"
 _AGENT = shape(id=(str, ""), display_name=(str | None, ""), agent_id=(str, ""), llms=(list[dict[str, Any]], []))
 _REPLAY = shape(
-    steps=at("info.MODERATOR_OBSERVATION", list[list[Any]]),
+    steps=at("info.MODERATOR_OBSERVATION", list[list[Any] | None]),
     number=at("info.EpisodeId", int | str | None, None),
     id=(str, ""),
     agents=at("configuration.agents", list_of(_AGENT), []),
@@ -45,12 +46,11 @@ _REPLAY = shape(
 _ENTRY = shape(data_type=str, json_str=str)
 _EVENT = shape(
     day=Number,
-    phase=str,
     event_name=str,
     public=(bool, False),
     visible_to=(list[str], []),
     created_at=(str, ""),
-    data=Any,
+    data=(dict[str, Any] | None, None),
 )
 _OF_PLAYER = re.compile(r"(?:[a-z_]+_)?player_(?=(?:id|role_name|team_name)$)")  # as in eliminated_player_role_name
 _TEXT = (str | None, None)
@@ -80,18 +80,16 @@ class _Game(GameWriter):
             raise BadData("it deals no roles")
         self.meta["rules"] = DyadicWerewolf.name
         self.deal()
-        pack = [key for key, seat in self.seats.items() if seat.team == WOLVES]
-        self.log(EventKind.PARTNERS, heard=pack, data={"names": pack})
+        self.meet()
         self._turns, self._looks = Counter[str](), dict[str, dict[str, Any]]()
         for kind, event in entries:
             if event.event_name in ("night_start", "day_start"):
                 self._turn(event.day, night=event.event_name == "night_start")
-            elif isinstance(event.data, dict) and event.data.get("outcome") == "no_exile":
+            elif kind and event.event_name != "error":  # such as a vote that did not count
+                heard = None if event.public else [key for key in self.seats if key in event.visible_to]
+                self._add(kind, event.data, heard)
+            elif event.data and event.data.get("outcome") == "no_exile":
                 self.exile(None)
-            elif not isinstance(event.data, dict | None) and event.event_name != "error":  # a vote that did not count
-                self._add(
-                    kind, event.data, None if event.public else [key for key in self.seats if key in event.visible_to]
-                )
         if replay.winner and not replay.broken:
             self.end(replay.winner.lower(), replay.reason, self.day)
         elif replay.broken:
@@ -170,18 +168,19 @@ def _read(content: Any) -> tuple[str, list[Any]]:
     """The game's id; the replay without its steps, and its events with their kinds, each once."""
     replay = read_as(_REPLAY, content)
     found: dict[Any, tuple[str, Any]] = {}
-    for step in replay.steps:
-        for one in step:
-            entry = read_as(_ENTRY, one)
-            event = read_as(_EVENT, json.loads(entry.json_str))
-            kind, actor, said = entry.data_type.removesuffix("DataEntry"), "", ""
-            if kind != entry.data_type and isinstance(event.data, dict):
-                data = read_as(_DATA, {_OF_PLAYER.sub("", name): value for name, value in event.data.items()})
-                actor, said = data.actor_id, data.message or data.target_id
-                event = event.model_copy(update={"data": data})
-            key = (kind, event.created_at, actor, said) if actor and event.created_at else len(found)
-            if key not in found or getattr(event.data, "reasoning", None):
-                found[key] = kind, event
+    parts = (part if isinstance(part, list) else [part] for step in replay.steps for part in step or ())
+    for one in chain.from_iterable(parts):
+        entry = read_as(_ENTRY, one)
+        event = read_as(_EVENT, json.loads(entry.json_str))
+        kind = entry.data_type.removesuffix("DataEntry")
+        if kind == entry.data_type or event.data is None:
+            found[len(found)] = "", event
+            continue
+        data = read_as(_DATA, {_OF_PLAYER.sub("", name): value for name, value in event.data.items()})
+        copy = (kind, event.created_at, data.actor_id, data.message or data.target_id)
+        key = copy if data.actor_id and event.created_at else len(found)
+        if key not in found or data.reasoning:
+            found[key] = kind, event.model_copy(update={"data": data})
     if not replay.number and not replay.id:
         raise BadData("it names no game: neither id nor info.EpisodeId is there")
     return f"kaggle-werewolf-{replay.number or replay.id}", [replay.model_copy(update={"steps": []}), *found.values()]

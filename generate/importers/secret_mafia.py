@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any, ClassVar, NamedTuple
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from liescope.common.errors import BadData
 from liescope.games.core import EventKind, Phase
@@ -24,15 +24,20 @@ from liescope.generate.importers.importer_protocol import Imported, Rejected, at
 from liescope.generate.importers.jsonl_importer import RowReader, TableImporter
 from liescope.generate.players.parsing.choice import split_reasoning
 
+
+def _cell(kind: Any) -> Any:
+    """A value of this kind, perhaps as JSON."""
+    return Annotated[kind, BeforeValidator(lambda cell: json.loads(cell) if isinstance(cell, str) else cell)]
+
+
 _ROW = shape(
     player_id=Annotated[int, Field(strict=False, ge=0, le=1000)],
     model_name=str,
-    opponent_names=(dict[str, Any], {}),
-    observations=by_key(shape(observation=Words, action=(Words | None, None))),
-    rewards=(dict[str, Any], {}),
+    opponent_names=(_cell(dict[str, Any] | None), None),
+    observations=_cell(by_key(shape(observation=Words, action=(Words | None, None)))),
+    rewards=(_cell(dict[str, Any] | None), None),
     reason=(str | None, ""),
 )
-_JSON = ("opponent_names", "observations", "rewards")
 ROLES = {"Mafia": MAFIOSO, "Detective": DETECTIVE, "Doctor": "doctor", "Villager": VILLAGER}
 _MESSAGE = re.compile(r"^\[(-?\d{1,3})\] ?", re.MULTILINE)
 _ROLE = re.compile(r"Your role: (\w+)")
@@ -72,9 +77,7 @@ class _Game(GameWriter):
         rows = {str(row.player_id): row for row in logged.entries}
         self._sit(rows)
         self.deal(told=False)
-        self._pack = [key for key, seat in self.seats.items() if seat.team == MAFIA]
-        self.log(EventKind.PARTNERS, heard=self._pack, data={"names": [self.seat(key).name for key in self._pack]})
-        self._turns = Counter[str]()
+        self._pack, self._turns = self.meet(), Counter[str]()
         self.day, self.phase = 1, Phase.NIGHT
         self.log(EventKind.NIGHT)
         for said in _in_order(rows):
@@ -85,17 +88,17 @@ class _Game(GameWriter):
 
     def _sit(self, rows: Mapping[str, Any]) -> None:
         """Seat everyone: by the own row, or by what others' rows say of a player."""
-        first = {key: "".join(one.observation for one in row.observations.values()) for key, row in rows.items()}
-        named = {key: _NUMBER.findall(found[1]) for key, text in first.items() if (found := _PLAYERS.search(text))}
-        roles = {key: ROLES.get(found[1], "") for key, text in first.items() if (found := _ROLE.search(text))}
-        mates = {
-            mate for text in first.values() if (found := _MATES.search(text)) for mate in _NUMBER.findall(found[1])
-        }
-        models = {str(key): str(model) for row in rows.values() for key, model in row.opponent_names.items()}
+        shown = {key: "".join(one.observation for one in row.observations.values()) for key, row in rows.items()}
+        roles = {key: ROLES.get(found[1], "") for key, text in shown.items() if (found := _ROLE.search(text))}
+        named, mates = (
+            {number for text in shown.values() if (found := line.search(text)) for number in _NUMBER.findall(found[1])}
+            for line in (_PLAYERS, _MATES)
+        )
+        models = {str(key): str(model) for row in rows.values() for key, model in (row.opponent_names or {}).items()}
         models |= {key: row.model_name for key, row in rows.items()}
         sides = {_won(rows, key): MAFIA if role == MAFIOSO else TOWN for key, role in roles.items()}
         sides.pop(None, None)
-        for key in sorted({*rows, *(one for them in named.values() for one in them)}, key=int):
+        for key in sorted(rows.keys() | named | mates, key=int):
             role = roles.get(key) or (MAFIOSO if key in mates else "")
             team = (MAFIA if role == MAFIOSO else TOWN) if role else sides.get(_won(rows, key), "")
             role = role or (MAFIOSO if team == MAFIA else "")
@@ -166,8 +169,8 @@ class _Game(GameWriter):
 
 def _won(rows: Mapping[str, Any], key: str) -> bool | None:
     """Whether a player's side won; None if no row says."""
-    value = next((row.rewards[key] for row in rows.values() if isinstance(row.rewards.get(key), int | float)), None)
-    return None if value is None else value > 0
+    told = (row.rewards.get(key) for row in rows.values() if row.rewards)
+    return next((value > 0 for value in told if isinstance(value, int | float)), None)
 
 
 def _plain(text: str) -> str:
@@ -192,7 +195,7 @@ def _in_order(rows: Mapping[str, Any]) -> list[_Said]:
             for who, text in zip(parts[1::2], map(str.strip, parts[2::2]), strict=True):
                 told, place = _TOLD.match(text) if who == GAME else None, place + 1
                 asked = told.lastgroup or asked if told and told.lastgroup in ASKED else asked
-                if own and who == GAME and text.startswith(f"Player {key} attempted an invalid move"):
+                if own in said and who == GAME and text.startswith(f"Player {key} attempted an invalid move"):
                     said[own] = said[own]._replace(counts=False)
                 if who in rows:
                     clock = next((one for one in times[who, _plain(text)] if clock < one < time), clock)
@@ -204,7 +207,8 @@ def _in_order(rows: Mapping[str, Any]) -> list[_Said]:
                     name = (who, text, seen[who, text])
                     said[name] = max(said.get(name, one), one)
             clock, own = time, (key, time)
-            said[own] = _Said((time, 0, 0), key, key, asked, turn.action or "")
+            if turn.action is not None:
+                said[own] = _Said((time, 0, 0), key, key, asked, turn.action)
     return sorted(said.values())
 
 
@@ -223,18 +227,10 @@ class _Reader(RowReader):
         yield attempt(file, lines[0], game_id, partial(self._game, file, lines[0], game_id, told))
 
     def _game(self, file: str, line: int, game_id: str, rows: Sequence[Mapping[str, Any]]) -> GameRecord:
-        given = [{**row, **{name: _loaded(name, row[name]) for name in _JSON if row.get(name)}} for row in rows]
-        logged = Logged(file, line, game_id, [read_as(_ROW, row) for row in given])
+        logged = Logged(file, line, game_id, [read_as(_ROW, row) for row in rows])
         writer = _Game(SecretMafiaImporter.format, logged)
         writer.write(logged)
         return writer.record()
-
-
-def _loaded(name: str, cell: Any) -> Any:
-    try:
-        return json.loads(cell) if isinstance(cell, str) else cell
-    except (ValueError, RecursionError) as error:
-        raise BadData(f"its {name} is no JSON ({str(error)[:80]})") from error
 
 
 class SecretMafiaImporter(TableImporter):
