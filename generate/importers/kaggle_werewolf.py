@@ -88,7 +88,7 @@ class _Game(GameWriter):
             elif kind and event.event_name != "error":  # such as a vote that did not count
                 heard = None if event.public else [key for key in self.seats if key in event.visible_to]
                 self._add(kind, event.data, heard)
-            elif event.data and event.data.get("outcome") == "no_exile":
+            elif not kind and event.data and event.data.get("outcome") == "no_exile":
                 self.exile(None)
         if replay.winner and not replay.broken:
             self.end(replay.winner.lower(), replay.reason, self.day)

@@ -9,8 +9,12 @@ from typing import Any
 ROLES = {"Mara": "Werewolf", "Noor": "Seer", "Otis": "Doctor", "Pia": "Villager", "Quin": "Villager"}
 
 
-def replay(number: int = 7, said: str = "I am the villager who slept.", **end: Any) -> dict[str, Any]:
-    """A replay of Kaggle's Werewolf: Noor finds Mara, Otis saves Pia, and by day Mara, who `said` that, is exiled."""
+def replay(
+    number: int = 7, said: str = "I am the villager who slept.", shown: str = "role", after: str = "", **end: Any
+) -> dict[str, Any]:
+    """A replay of Kaggle's Werewolf: Noor finds Mara, Otis saves Pia, and by day Mara, who `said` that, is exiled.
+    shown: what everyone then learns of Mara, role, team or nothing; after: what Pia says the next day.
+    """
     entries: list[dict[str, str]] = []
 
     def add(kind: str, event: str, data: Any, day: int = 1, seen: list[str] | None = None, phase: str = "Day") -> None:
@@ -53,12 +57,14 @@ def replay(number: int = 7, said: str = "I am the villager who slept.", **end: A
     for name in ROLES:
         target = {"Mara": "Noor", "Pia": "-1"}.get(name, "Mara")
         add("DayExileVoteDataEntry", "vote_action", act(name, target_id=target), seen=list(ROLES))
-    out = {
-        "elected_player_id": "Mara",
-        "elected_player_role_name": "Werewolf",
-        "elected_player_team_name": "Werewolves",
-    }
+    add("DayExileVoteDataEntry", "error", act("Quin", target_id="Pia"), seen=list(ROLES))  # Quin has voted already
+    role = "Werewolf" if shown == "role" else None
+    team = None if shown == "nothing" else "Werewolves"
+    out = {"elected_player_id": "Mara", "elected_player_role_name": role, "elected_player_team_name": team}
     add("DayExileElectedDataEntry", "elimination", out)
+    if after:
+        add("NoneType", "day_start", None, 2)
+        add("ChatDataEntry", "discussion", act("Pia", message=after), 2)
     agents = [{"id": name, "display_name": f"{name}'s model", "agent_id": "llm", "llms": []} for name in ROLES]
     over = {"winner_team": "Villagers", "reason": "All werewolves exiled.", "terminated_with_agent_error": False, **end}
     over["all_players"] = [{"id": agent["id"], "agent": agent} for agent in agents]

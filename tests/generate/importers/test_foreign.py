@@ -76,6 +76,13 @@ def test_directions_for_the_voice_are_kept_but_not_read_as_said(said: str, lie: 
     assert (row.text, row.label_claim) == (said, lie)
 
 
+@pytest.mark.parametrize(("shown", "lie"), [("role", True), ("team", True), ("nothing", None)])
+def test_a_player_knows_what_an_exile_revealed(shown: str, lie: bool | None, tmp_path: Path) -> None:
+    replay = foreign.replay(shown=shown, after="Mara was a villager.")
+    row = statements(only("kaggle-werewolf", as_json(tmp_path / "7.json", replay)))[-1]
+    assert (row.speaker, row.day, row.label_claim) == ("Pia", 2, lie)
+
+
 def test_a_replay_in_which_a_program_failed_is_kept_as_failed(tmp_path: Path) -> None:
     replay = foreign.replay(terminated_with_agent_error=True)
     game = only("kaggle-werewolf", as_json(tmp_path / "7.json", replay))
