@@ -44,6 +44,7 @@ _ROLE = re.compile(r"Your role: (\w+)")
 _PLAYERS = re.compile(r"^Players: (.+)$", re.MULTILINE)
 _MATES = re.compile(r"^Your teammates are: (.+?)\.?$", re.MULTILINE)
 _NUMBER = re.compile(r"\d+")
+_TAG = re.compile(r"\[Player \d+\]")
 _CHOICE = re.compile(r"\[(?:player\s*)?(\d+)\]", re.IGNORECASE)
 _TOLD = re.compile(
     r"(?P<discuss>Day breaks)|(?P<vote>Voting phase)|(?P<kill>Night has fallen)|Night phase - choose one player to "
@@ -151,7 +152,7 @@ class _Game(GameWriter):
         private = {"private": {"reasoning": words.reasoning}} if words.reasoning else {}
         chosen = next((found[-1] for line in text.splitlines() if (found := _CHOICE.findall(line))), None)
         target = chosen if chosen in self.seats else None
-        if not said.counts:
+        if not said.counts or (said.asked == "vote" and not target and said.row == said.who):
             self.log(EventKind.ACT, said.who, heard=[said.who], text=f"makes a move that does not count: {text}")
         elif said.asked in _NIGHT:
             kind = {"kill": EventKind.PROPOSAL, "protect": EventKind.PROTECTION}.get(said.asked)
@@ -174,8 +175,8 @@ def _won(rows: Mapping[str, Any], key: str) -> bool | None:
 
 
 def _plain(text: str) -> str:
-    """Words to recognise a message by, however it was wrapped on its way."""
-    return " ".join(text.split()).strip("[] ")
+    """Words to recognise a message by: on its way it may be put into brackets, and it loses names in brackets."""
+    return " ".join(_TAG.sub("", text).split()).strip("[] ")
 
 
 def _in_order(rows: Mapping[str, Any]) -> list[_Said]:

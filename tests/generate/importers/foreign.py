@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +107,7 @@ def trajectories(game_id: int = 5) -> list[dict[str, Any]]:
         rows[player][time] = {"observation": "\n".join(shown[player]), "action": words}
         shown[player] = []
         if heard:
+            words = re.sub(r"\[Player \d\]", "", words)  # as the game does
             tell(f"[{words}]" if player == 1 else words, *whom, by=player)
 
     tell("Night has fallen. Mafia, agree on a victim.\nValid targets: [1], [2]", *mafia)
@@ -129,7 +131,7 @@ def trajectories(game_id: int = 5) -> list[dict[str, Any]]:
     act(1, "It is [0], I saw it.")
     act(0, "[1]")
     act(5, "[0]")
-    act(2, "[0]")
+    act(2, "So [Player 0] it is.")
     tell("Player 0 was eliminated by vote.")
     tell("Night has fallen. Mafia, agree on a victim.\nValid targets: [1]", 5)
     act(5, "[2]", 5)

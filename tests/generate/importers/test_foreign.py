@@ -172,11 +172,16 @@ def test_rows_of_all_players_are_one_game_in_its_order() -> None:
         ("Player 0", True),
         ("Player 4", False),
         ("Player 1", None),
+        ("Player 2", None),
     ]
     assert (said[1].text, said[1].reasoning) == ("I am the detective, and Player 1 lies.", "Stay calm.")
     votes = [("Player 4", "Player 0"), ("Player 1", "Player 0"), ("Player 0", "Player 1")]
-    assert kinds(game, EventKind.VOTE) == [*votes, ("Player 5", "Player 0"), ("Player 2", "Player 0")]
-    assert kinds(game, EventKind.DEATH, EventKind.EXILE) == [(None, "Player 3"), (None, "Player 0")]
+    votes += [("Player 5", "Player 0"), ("Player 2", "Player 0")]
+    assert kinds(game, EventKind.DEATH, EventKind.VOTE, EventKind.EXILE) == [
+        (None, "Player 3"),
+        *votes,
+        (None, "Player 0"),
+    ]
     assert kinds(game, EventKind.INVESTIGATION, EventKind.PROTECTION) == [
         ("Player 2", "Player 4"),
         ("Player 1", "Player 0"),
