@@ -125,7 +125,7 @@ def trajectories(game_id: int = 5) -> list[dict[str, Any]]:
     act(0, "I am a villager.")
     act(4, "I am a villager.")
     tell("Voting phase - submit one vote in format [X]. Valid: [0], [1]")
-    act(4, "Player 0", heard=False)
+    act(4, "[3]", heard=False)
     tell("Player 4 attempted an invalid move. Reason: Vote not in valid format.", 4)
     act(4, "[0]")
     act(1, "It is [0], I saw it.")
