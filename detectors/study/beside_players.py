@@ -23,24 +23,25 @@ from liescope.common.statistics import codes, estimate, game_weights, share
 from liescope.detectors.detector import ROLE
 from liescope.detectors.study.controls import DETECTIVE_CLAIM as _CLAIM
 from liescope.detectors.study.controls import REASONING_LENGTH, ROLE_ORACLE
-from liescope.detectors.study.figures import Figure, figures_of, measured
+from liescope.detectors.study.figures import Figure, describe, figures_of, measured
 from liescope.detectors.study.metrics import (
     DECISION,
     DIFFERENCE,
     METRIC,
     NO_THRESHOLDS,
     Thresholds,
+    rates,
 )
 from liescope.detectors.study.scorers import Scorer, cut, differences, thresholds_of, values_of, with_cuts
-from liescope.detectors.study.scores import CONTROL, ScoringPlan, per_detector, resampled_as, score_table
+from liescope.detectors.study.scores import CONTROL, ScoringPlan, per_detector, resampled_as, score_table, scored
 from liescope.games.core import Phase
 from liescope.games.mafia.rules import DETECTIVE, VILLAGER, MiniMafia
 from liescope.generate.corpus.read import Corpus, collected, read
 from liescope.generate.exports.label_studio import DECEPTIVE, HONEST, QUESTION
 from liescope.labeling.ledger import RULES
 
-OBSERVERS = "observers:"
-"""The prefix of the names of what observers say together."""
+OBSERVERS, OBSERVER = "observers:", "observer:"
+"""The prefixes of the names of what observers say together, and of one observer."""
 HALF: Thresholds = {**NO_THRESHOLDS, DECISION: 0.5}
 """Who was trained on nothing chooses no thresholds, and takes for deceptive what is so above a half."""
 VILLAGER_VOTE, FLAGS = OBSERVERS + "villager_vote", "flags"
@@ -48,6 +49,7 @@ NAMES_MAFIOSO = "names_mafioso"
 DETECTIVE_CLAIM = CONTROL + _CLAIM
 BY_VILLAGERS, BY_ALL, JUDGED, VOTED = "rated-by-villagers", "rated-by-all", "judged-by-people", "voted-on"
 _HUMAN, _MADE_OF_RATINGS = "human", "peer"
+_RATES = ("recall", "false_positive_rate")
 _VOTE = ("game_id", "day", "ballot", "voter")
 _BEFORE_VOTES = (Phase.NIGHT.value, Phase.DISCUSSION.value)
 
@@ -106,6 +108,9 @@ def _on_rated(
 ) -> Iterator[Figure]:
     ratings = ratings.join(plan.evaluated(statements), on="statement_id", how="semi")
     together = ratings.group_by("statement_id").agg(pl.col("suspicion").mean(), pl.col("flag").mean().alias(FLAGS))
+    answers = ratings.drop_nulls("flag").select(
+        "game_id", item="statement_id", observer=observer("observer_model", "observer_role"), yes="flag"
+    )
     tables = dict[tuple[str, str], pl.DataFrame]()
     for detector, target, table in per_detector(scores, statements):
         evaluated = cut(detector, table, thresholds_of(detector, table, plan), plan)
@@ -115,6 +120,7 @@ def _on_rated(
         detectors = [(name, part.filter(pl.col(FLAGS).is_not_null())) for (name, _), part in tables.items()]
         where, players = f"{plan.split}:{group}", with_cuts(first, HALF)
         yield from _beside(target, where, detectors, players, ("suspicion", FLAGS), plan)
+        yield from observer_rows(answers, first.with_columns(item="statement_id"), target, where, plan)
 
 
 def _beside(
@@ -139,7 +145,8 @@ def _beside(
 
 
 def on_players(scores: pl.DataFrame, asked: pl.DataFrame, statements: pl.DataFrame, plan: ScoringPlan) -> list[Figure]:
-    """Who deceives, by the share of votes; and detectors, by the mean score of what the player said by then.
+    """Who deceives, by each voter and by the share of votes; and detectors, by the mean score of what the player said by
+    then.
 
     An item is a player who stood to be voted for on one ballot; places are named `test:voted-on`. Only scores of the
     target `role` are set beside the votes, since that is what a vote is about. Votes drawn by the rules are left out.
@@ -153,13 +160,17 @@ def on_players(scores: pl.DataFrame, asked: pl.DataFrame, statements: pl.DataFra
     items = items.join(votes, on="item", how="left", maintain_order="left")
     names = mine["scorer"].unique(maintain_order=True)
     means = [(name, by_then(items, mine.filter(scorer=name), statements).drop_nulls("score")) for name in names]
-    return list(_beside(ROLE, f"{plan.split}:{VOTED}", means, items, ("votes",), plan))
+    where = f"{plan.split}:{VOTED}"
+    return [
+        *_beside(ROLE, where, means, items, ("votes",), plan),
+        *observer_rows(asked.select("item", "game_id", "observer", "yes"), items, ROLE, where, plan),
+    ]
 
 
 def ballots(statements: pl.DataFrame, votes: pl.DataFrame, games: pl.DataFrame) -> pl.DataFrame:
     """A row for each voter and each player who stood on a ballot, the voter not among them: item, game_id, game, day,
-    ballot, name, its model, and y; the voter, whether it said yes, and whether the rules drew the vote; models,
-    siblings.
+    ballot, name, its model, and y; the voter, observer, whether it said yes, and whether the rules drew the vote;
+    models, siblings.
     """
     seat, siblings = pl.col("seats").struct, pl.col("siblings").fill_null(pl.col("game_id"))
     models = pl.col("seats").list.eval(pl.element().struct.field("model"))
@@ -173,6 +184,7 @@ def ballots(statements: pl.DataFrame, votes: pl.DataFrame, games: pl.DataFrame) 
         .join(seats.select(pl.exclude("seats"), **facts).drop_nulls("y"), on=["game_id", "name"])
         .with_columns(
             item=pl.format("{}|{}|{}|{}", "game_id", "day", "ballot", "name"),
+            observer=observer("voter_model", "voter_role"),
             yes=pl.col("target") == pl.col("name"),
             drawn=pl.col("fallback") != "",
         )
@@ -278,10 +290,32 @@ def detective_claims(statements: pl.DataFrame, claims: pl.DataFrame, target: str
     return score_table(statements["statement_id"], score, DETECTIVE_CLAIM, target)
 
 
+def observer(model: str, role: str) -> pl.Expr:
+    """The name of an observer: the model in those columns, and the role that it plays, if any, with what it knows."""
+    known = pl.col(role).fill_null("") != ""
+    return pl.when(known).then(pl.format("{} ({})", model, pl.col(role).fill_null(""))).otherwise(pl.col(model))
+
+
+def observer_rows(
+    answers: pl.DataFrame, truth: pl.DataFrame, target: str, where: str, plan: ScoringPlan
+) -> Iterator[Figure]:
+    """Recall and false positive rate of each observer. answers: item, game_id, observer, yes; truth: item and y of the
+    labelled items.
+    """
+    family = [] if resampled_as(truth) in answers.columns else [resampled_as(truth)]
+    known = answers.join(truth.select("item", "y", *family), on="item").sort("item", "observer")
+    for name in sorted(known["observer"].unique()):
+        mine = known.filter(observer=name)
+        data = scored(mine, "yes")
+        both = rates(data, 0.5, game_weights(data.games, plan.seed))
+        found = [(one, estimate(values, data.games)) for one, values in zip(_RATES, both, strict=True)]
+        yield from figures_of(OBSERVER + name, target, where, found, describe(mine.unique("item")))
+
+
 def read_people(path: Path) -> pl.DataFrame:
-    """What people answered in Label Studio, by its export as JSON or JSON_MIN, a row for each answer: statement_id,
-    game_id, flag, suspicion (null). Skipped tasks and predictions are left out; of two answers of one person to a task
-    the later counts.
+    """What people answered in Label Studio, by its export as JSON or JSON_MIN: statement_id, game_id, observer_model
+    (person-1, person-2 …), observer_role (""), flag, suspicion (null). Skipped tasks and predictions are left out; of
+    two answers of one person to a task the later counts.
 
     Raises BadData for a file that is not there or is no such export.
     """
@@ -293,8 +327,12 @@ def read_people(path: Path) -> pl.DataFrame:
     if odd := {answer for *_, answer in found} - {DECEPTIVE, HONEST}:
         raise BadData(f"{path} holds the answer {min(odd)!r}; only {DECEPTIVE} and {HONEST} can be read")
     latest = {(statement, who): answer for _, statement, who, answer in found}
-    rows = [(said, said.rpartition(":")[0], answer == DECEPTIVE, None) for (said, _), answer in latest.items()]
-    texts = dict.fromkeys(("statement_id", "game_id"), pl.String)
+    people = {who: f"person-{number}" for number, who in enumerate(sorted({who for _, who in latest}), 1)}
+    rows = [
+        (said, said.rpartition(":")[0], people[who], "", answer == DECEPTIVE, None)
+        for (said, who), answer in latest.items()
+    ]
+    texts = dict.fromkeys(("statement_id", "game_id", "observer_model", "observer_role"), pl.String)
     return pl.DataFrame(rows, {**texts, "flag": pl.Boolean, "suspicion": pl.Float64}, orient="row")
 
 

@@ -17,6 +17,7 @@ from liescope.detectors.study.beside_players import (
     BY_VILLAGERS,
     JUDGED,
     NAMES_MAFIOSO,
+    OBSERVER,
     OBSERVERS,
     VILLAGER_VOTE,
     VOTED,
@@ -110,12 +111,15 @@ def _parts(evaluation: EvaluationResult) -> Iterator[Section]:
 
 def _beside_others(evaluation: EvaluationResult) -> Iterator[Section]:
     rows = [r for r in evaluation.rows if _last(r) in BESIDE or r.metric.startswith(NAMES_MAFIOSO)]
+    called, there = evaluation.called, {_last(row) for row in rows}
     if rows:
-        called, there = evaluation.called, {_last(row) for row in rows}
         said = [words for place, words in BESIDE.items() if place in there]
         said += [_OBSERVERS] * bool(said) + [_SEAT] * any(row.metric == NAMES_MAFIOSO for row in rows)
         title = "Beside the players and other observers" if called.are_games else "Beside the judges of the data"
         yield Section("beside", title, tuple(map(called.say, said)), table=beside(rows, evaluation.within))
+    if alone := [row for row in rows if row.scorer.startswith(OBSERVER)]:
+        words = f"Each answer is taken as it was given, on the {called.statements} that this observer read."
+        yield Section("observers", "Each observer alone", (words,), table=pivot(alone, lambda row: words_of(row.metric)))
 
 
 def _verdicts(evaluation: EvaluationResult) -> Iterator[Section]:

@@ -281,6 +281,8 @@ METRICS = (
     Metric("calibration_error", "calibration error (debiased)", squared_error, span=REAL, rooted=True),
     Metric(OF_SHUFFLES, "AUROC of shuffled labels, mean and range"),
     Metric(SHARE, "share"),
+    Metric("recall", "recall"),
+    Metric("false_positive_rate", "false positive rate"),
     Metric("deceptive_covered", "deceptive ones covered"),
     Metric("honest_covered", "honest ones covered"),
     Metric("abstained", "abstained"),

@@ -38,6 +38,8 @@ def test_votes_and_ratings_stand_beside_a_detector(model: Path, corpus: Path) ->
         difference = found["tfidf", split, "auroc_difference", who]
         assert difference.value == pytest.approx(ours.value - theirs.value)
         assert difference.lo <= difference.value <= difference.hi
+    observers = {r.scorer for r in rows if r.where == rated and r.metric == "recall" and r.scorer[:9] == "observer:"}
+    assert observers == {f"observer:model-{m} ({role})" for m in "ab" for role in ("mafioso", "detective", "villager")}
 
 
 def test_without_votes_and_ratings_nothing_is_said_of_observers(model: Path, make_corpus: Corpus) -> None:

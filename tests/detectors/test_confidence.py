@@ -86,7 +86,7 @@ def test_games_with_other_words_get_no_verdict_and_one_sentence_says_so(
     result = evaluate(model, odd)
     assert f"{model.name}: {sentence}" in result.notes
     assert not [row for row in result.rows if PROMISED in row.where]
-    assert [row for row in result.rows if row.metric == "top1"]
+    assert [row for row in result.rows if row.metric == "auroc"]
 
 
 def test_other_targets_have_verdicts_and_judge_no_players(corpus: Path, tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def test_a_judge_is_scored_by_log_probability_on_the_same_statements_and_paid_fo
     assert (pair.scorer, pair.statements) == ("tfidf", row.statements)
     report = json.loads((tmp_path / "report" / "report.json").read_text(encoding="utf-8"))
     assert report["judges"][0]["how"] == "log-probability"
-    again = evaluate(model, corpus, **options)
+    again = evaluate(model, corpus, overwrite=True, **options)
     assert len(stub.requests) == row.statements
     assert (again.judges[0].found, again.judges[0].requests) == (row.statements, 0)
     assert auroc(again, "judge:wise") == row

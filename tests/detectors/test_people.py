@@ -47,8 +47,8 @@ def written(path: Path, tasks: Sequence[object]) -> Path:
     return path
 
 
-def answers(path: Path) -> list[tuple[str, bool]]:
-    return sorted(read_people(path).select("statement_id", "flag").iter_rows())
+def answers(path: Path) -> list[tuple[str, str, bool]]:
+    return sorted(read_people(path).select("statement_id", "observer_model", "flag").iter_rows())
 
 
 def test_answers_are_read_from_both_exports_without_what_was_skipped(tmp_path: Path) -> None:
@@ -61,7 +61,7 @@ def test_answers_are_read_from_both_exports_without_what_was_skipped(tmp_path: P
         annotation(5, 8, ""),
     ]
     whole = written(tmp_path / "whole.json", [task(first, some), task(second, [annotation(6, 7, "Deceptive")])])
-    expected = [("game-1:4", False), ("game-1:4", False), ("game-1:7", True)]
+    expected = [("game-1:4", "person-1", False), ("game-1:4", "person-2", False), ("game-1:7", "person-2", True)]
     assert answers(whole) == expected
     assert "anna" not in str(read_people(whole).to_dicts())
     plain = {"annotation_id": 1, "created_at": "2026-01-01T00:00:01Z", "updated_at": "2026-01-01T00:00:01Z"}
@@ -125,5 +125,8 @@ def test_people_stand_beside_a_detector_and_a_chat_model_on_what_they_annotated(
     # a chat model is asked first about what people judged
     assert judged["judge:wise", "auroc", None].games in (1, 2, 3)
     assert values["tfidf", "auroc_difference", people] == pytest.approx(values["tfidf", "auroc", None] - 1)
+    assert [values[f"observer:person-{n}", "recall", None] for n in (1, 2, 3)] == [1, 0, 1]
     sections = {section.name: section for section in report(found).sections}
+    assert sections["observers"].table is not None
+    assert len(list(sections["observers"].table.rows())) == 3
     assert "Judged by people" in " ".join(sections["beside"].paragraphs)
