@@ -145,8 +145,7 @@ def _beside(
 
 
 def on_players(scores: pl.DataFrame, asked: pl.DataFrame, statements: pl.DataFrame, plan: ScoringPlan) -> list[Figure]:
-    """Who deceives, by each voter and by the share of votes; and detectors, by the mean score of what the player said by
-    then.
+    """Who deceives, by each vote and by the share of votes; and detectors, by the mean score of what was said by then.
 
     An item is a player who stood to be voted for on one ballot; places are named `test:voted-on`. Only scores of the
     target `role` are set beside the votes, since that is what a vote is about. Votes drawn by the rules are left out.

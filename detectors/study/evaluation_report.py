@@ -119,7 +119,9 @@ def _beside_others(evaluation: EvaluationResult) -> Iterator[Section]:
         yield Section("beside", title, tuple(map(called.say, said)), table=beside(rows, evaluation.within))
     if alone := [row for row in rows if row.scorer.startswith(OBSERVER)]:
         words = f"Each answer is taken as it was given, on the {called.statements} that this observer read."
-        yield Section("observers", "Each observer alone", (words,), table=pivot(alone, lambda row: words_of(row.metric)))
+        yield Section(
+            "observers", "Each observer alone", (words,), table=pivot(alone, lambda row: words_of(row.metric))
+        )
 
 
 def _verdicts(evaluation: EvaluationResult) -> Iterator[Section]:
