@@ -7,6 +7,7 @@ The log is a stream of JSON objects, which may take several lines each. It has n
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -68,7 +69,9 @@ class _Game(GameWriter):
     """
 
     def write(self, logged: Logged) -> None:
-        self.seats = {turn.player.name: turn.player for turn in logged.entries}
+        seen = sorted({name.removesuffix(" (dead)") for turn in logged.entries for name in turn.there})
+        self.seats = {name: Seat(name, "", "", None, "unknown", Source.IMPORTED) for name in seen}  # who never acted
+        self.seats |= {turn.player.name: turn.player for turn in logged.entries}
         self.deal()
         self.meet()
         for turn in logged.entries:
@@ -76,6 +79,10 @@ class _Game(GameWriter):
                 self.phase, self.round = Phase.DISCUSSION, turn.step
                 self.log(EventKind.DAY)
             elif not turn.meeting and self.phase is not Phase.NIGHT:
+                if self.ballots:  # the meeting is over; the game ejects whoever has most votes, if one player has
+                    (most, votes), *others = Counter(self.ballots.values()).most_common(2)
+                    self.exile(None if others and others[0][1] == votes else most)
+                    self.ballots.clear()
                 self.day, self.phase, self.round = self.day + 1, Phase.NIGHT, turn.step
                 self.log(EventKind.NIGHT)
             self.round = turn.step
@@ -119,7 +126,7 @@ class AmongUsImporter(GameFormat):
     game: ClassVar[str] = "amongus"
     about: ClassVar[str] = (
         "Among Us between language models: crewmates do tasks, impostors kill, and all talk in meetings, which eject "
-        "by vote. The log holds the players' turns alone: neither who was ejected nor who won is in it."
+        "by vote. The log holds the players' turns alone: who won is not in it, and whom the last meeting ejected."
     )
     Writer: ClassVar[type[GameWriter]] = _Game
 

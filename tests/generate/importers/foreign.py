@@ -197,7 +197,7 @@ def turn(player: str, step: int, act: str, there: str, phase: str = "Task phase"
     }
 
 
-BLUE, RED, LIME = "Player 1: blue", "Player 2: red", "Player 3: lime"
+BLUE, RED, LIME, GREY = "Player 1: blue", "Player 2: red", "Player 3: lime", "Player 4: grey"
 
 
 def crew() -> list[dict[str, Any]]:
@@ -208,9 +208,10 @@ def crew() -> list[dict[str, Any]]:
         turn(RED, 0, "I stay.", f"{BLUE}, {RED}"),
         turn(LIME, 0, "MOVE from Weapons to O2. That is close.", LIME),
         turn(BLUE, 1, "KILL Player 2: red", f"{BLUE}, {RED}"),
-        turn(BLUE, 2, "SPEAK: It was lime.", f"{BLUE}, {LIME}", meeting),
+        turn(BLUE, 2, "SPEAK: It was lime.", f"{BLUE}, {LIME}, {GREY} (dead)", meeting),
         turn(LIME, 2, "", f"{BLUE}, {LIME}", meeting, Action={"thought": "No!", "action": "SPEAK: It was blue."}),
         turn(LIME, 3, "VOTE Player 1: blue", f"{BLUE}, {LIME}", meeting),
+        turn(LIME, 4, "MOVE from Weapons to O2", LIME),
     ]
 
 

@@ -16,7 +16,7 @@ from liescope.generate.importers import Rejected, read_games
 from liescope.labeling.label import label_game
 from liescope.labeling.ledger import NO_PROMISE
 from tests.generate.importers import foreign
-from tests.generate.importers.foreign import BLUE, LIME, RED, as_json
+from tests.generate.importers.foreign import BLUE, GREY, LIME, RED, as_json
 
 
 def only(format: str, source: Any, **options: Any) -> GameRecord:
@@ -142,8 +142,14 @@ def test_a_log_of_turns_becomes_a_game_of_who_said_what_to_whom(indent: int | No
     assert (second.audience, third.text, third.phase) == ((), "It was blue.", "discussion")
     assert kinds(game, EventKind.KILL) == [(BLUE, RED)]
     assert kinds(game, EventKind.SILENCE) == [(RED, None)]  # the game takes the last action on offer: to speak
-    assert kinds(game, EventKind.VOTE) == [(LIME, BLUE)]
-    (move,) = [event for event in game.events if event.kind is EventKind.ACT]
+    assert kinds(game, EventKind.VOTE, EventKind.EXILE) == [(LIME, BLUE), (None, BLUE)]
+    assert {seat.name: seat.role for seat in game.seats} == {
+        BLUE: "impostor",
+        RED: "crewmate",
+        LIME: "crewmate",
+        GREY: "",  # it never had a turn
+    }
+    move, _ = [event for event in game.events if event.kind is EventKind.ACT]
     assert (move.actor, move.text, move.audience) == (LIME, "MOVE from Weapons to O2", (LIME,))
 
 
