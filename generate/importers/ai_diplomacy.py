@@ -41,9 +41,10 @@ _PHASE = shape(
 )
 _GAME = shape(id=str, phases=list_of(_PHASE))
 _NAME = re.compile(r"([SFW])(\d{4})([MRA])")
+_ALL, _COAST = "GLOBAL", re.compile(r"/[NSEW]C")
 _TO_WIN = 18  # supply centres
 _SEASONS = {"S": 1, "F": 2, "W": 3}
-_PLACE = r"[A-Z]{3}(?:/[NSE]C)?"
+_PLACE = r"[A-Z]{3}(?:/[NSEW]C)?"
 _ORDER = re.compile(
     rf"(?<!\w)(?P<unit>[AF] {_PLACE})(?: ?(?:->?|→|to) ?(?P<to>{_PLACE})| (?P<act>[SC]) (?P<other>[AF] {_PLACE})"
     rf"(?: ?(?:->?|→|to) ?(?P<there>{_PLACE}))?| (?P<hold>H|holds?))(?![\w/])"
@@ -81,15 +82,16 @@ class _Game(GameWriter):
 
     def _phase(self, phase: Any) -> None:
         given = {power: [_normal(order) for order in orders or ()] for power, orders in phase.orders.items()}
-        acts = len(self.events) + len(phase.messages)
+        said = [message for message in phase.messages if message.sender in self.seats]
+        acts = len(self.events) + len(said)
         evidence = {power: acts + place for place, power in enumerate(given)}
         self.phase = Phase.DISCUSSION
-        for message in phase.messages:
+        for message in said:
             sender, recipient = message.sender, message.recipient
-            heard = None if recipient not in self.seats else (sender, recipient)
+            heard = None if recipient == _ALL else [key for key in self.seats if key in (sender, recipient)]
             claims = []
             if sender in given:
-                own = {unit.removeprefix("*") for unit in phase.units.get(sender, ())}
+                own = {_COAST.sub("", unit) for unit in phase.units.get(sender, ())}
                 claims = [
                     ClaimData(
                         kind=ORDER,
@@ -105,23 +107,27 @@ class _Game(GameWriter):
                 ]
             self.say(sender, message.message, heard, {"claims": claims} if claims else {})
         self.phase = Phase.VOTING
-        for power, orders in given.items():
-            self.log(EventKind.ACT, power, text=f"orders {', '.join(orders) or 'nothing'}")
+        for power in given:
+            self.log(EventKind.ACT, power, text=f"orders {', '.join(phase.orders[power] or ['nothing'])}")
 
 
 def promised(text: str, units: set[str]) -> list[tuple[str, int, int]]:
-    """The orders that a message promises, in the game's notation, and where they stand. units: the sender's own."""
+    """The orders that a message promises, in the game's notation, and where they stand. units: the sender's own,
+    without coasts.
+    """
     found = []
     for sentence in _SENTENCE.finditer(text):
         if _MINE.search(sentence[0]) and not _OPEN.search(sentence[0]):
             orders = _ORDER.finditer(text, sentence.start(), sentence.end())
-            found += [(_normal(one[0]), one.start(), one.end()) for one in orders if one["unit"] in units]
+            found += [
+                (_normal(one[0]), one.start(), one.end()) for one in orders if _COAST.sub("", one["unit"]) in units
+            ]
     return found
 
 
 def _normal(order: str) -> str:
-    """An order in the notation of the log, such as "A VIE - TRI", "F LON S A WAL - LVP" or "A PAR H"."""
-    one = _ORDER.match(order)
+    """An order in one notation, without coasts, such as "A VIE - TRI", "F LON S A WAL - LVP" or "A PAR H"."""
+    one = _ORDER.match(order := _COAST.sub("", order))
     if not one:
         return order
     if one["hold"]:

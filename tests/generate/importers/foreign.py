@@ -160,14 +160,17 @@ def campaign(name: str = "g1", **messages: str) -> dict[str, Any]:
     spring = {
         "name": "S1901M",
         "state": {
-            "units": {"ENGLAND": ["F LON", "A LVP", "F EDI"], "FRANCE": ["A PAR", "F BRE"]},
+            "units": {"ENGLAND": ["F LON", "A LVP", "F EDI", "F MAO"], "FRANCE": ["A PAR", "F BRE"]},
             "centers": {"ENGLAND": ["LON", "LVP", "EDI"], "FRANCE": ["PAR", "BRE"]},
         },
         "messages": [
             {"sender": "ENGLAND", "recipient": whom, "phase": "S1901M", "time_sent": 10**15 + place, "message": words}
             for place, (whom, words) in enumerate(said.items())
         ],
-        "orders": {"ENGLAND": ["F LON - ENG", "A LVP - YOR", "F EDI S F LON - NTH"], "FRANCE": ["A PAR H", "F BRE H"]},
+        "orders": {
+            "ENGLAND": ["F LON - ENG", "A LVP - YOR", "F EDI S F LON - NTH", "F MAO - SPA/SC"],
+            "FRANCE": ["A PAR H", "F BRE H"],
+        },
         "config": {"models": "one,two"},
         "state_agents": {"FRANCE": {"model_id": "three", "relationships": {}}},
     }

@@ -112,6 +112,7 @@ def test_a_folder_of_replays_keeps_what_can_be_read(tmp_path: Path) -> None:
         ("I'll send A LVP -> WAL, trust me.", True),
         ("We will hold: F EDI S F LON - NTH, F LON-NTH.", True),
         ("My orders are F EDI S F LON - NTH and A LVP - YOR.", False),
+        ("I am moving F MAO - SPA, west of you.", False),
         ("If you agree, I will play F LON - NTH.", None),
         ("I will not play F LON - NTH.", None),
         ("I will watch your A PAR - BUR.", None),
@@ -128,6 +129,14 @@ def test_a_message_that_promises_an_order_is_kept_or_broken_by_the_log(
     row = next(row for row in statements(game) if row.text == words)
     assert (row.label_promise, row.label_promise_null) == (broken, "" if broken is not None else NO_PROMISE)
     assert {seat.name: seat.model for seat in game.seats} == {"ENGLAND": "one", "FRANCE": "three"}
+
+
+def test_who_hears_a_message_of_a_campaign(tmp_path: Path) -> None:
+    campaign = foreign.campaign(FRANCE="Hm.", GLOBAL="Peace!", OBSERVER="Look.")
+    campaign["phases"][0]["messages"].append({"sender": "SYSTEM", "recipient": "GLOBAL", "message": "The year ends."})
+    campaign["phases"][0]["state"]["units"]["ITALY"] = ["A ROM"]
+    rows = statements(only("ai-diplomacy", as_json(tmp_path / "lmvsgame.json", campaign)))
+    assert [row.audience for row in rows] == [("ENGLAND", "FRANCE"), (), ("ENGLAND",)]
 
 
 # The Among Us sandbox
