@@ -51,7 +51,7 @@ class HostActivity:
     under way, as found so far; answers, tokens (prompts and completions), cached (prompt tokens), cost, saved (by the
     cached ones): of the requests that ended; limited: refusals because of a rate limit; retries: by reason, how many
     requests had to be sent again; wait: until when (`time.monotonic`) nothing is sent, and why; paused: whether the
-    host is considered down.
+    host is considered down; notes: what a reader of the games should know of how a model is asked, by model and matter.
     """
 
     under_way: int = 0
@@ -66,6 +66,7 @@ class HostActivity:
     retries: Counter[str] = field(default_factory=Counter)
     wait: tuple[float, str] | None = None
     paused: bool = False
+    notes: dict[tuple[str, str], str] = field(default_factory=dict)
     rate: AnswerRate = field(default_factory=AnswerRate)
 
     def count(self, attempt: Attempt) -> None:
@@ -99,6 +100,7 @@ class HostActivity:
             "waits": round(seconds, 1),
             "waits_because": self.wait[1] if self.wait is not None and seconds else "",
             "paused": self.paused,
+            "notes": list(self.notes.values()),
         }
 
 

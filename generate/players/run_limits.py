@@ -149,7 +149,7 @@ class Limits(OptionsModel):
     heading: ClassVar[str] = "Limits (may differ each time a run is resumed)"
 
     concurrency: int = Field(default=256, ge=1, le=10_000, description="Most requests under way at one endpoint.")
-    timeout: float = Field(default=120.0, gt=0, description="Seconds that a request may take.")
+    timeout: str | float = Field(default="120s", description="Time that a request may take: 90s, 10m.")
     give_up_after: str | float = Field(
         default="30m",
         description="Pause the run when an endpoint has not answered for so long: 90s, 10m, 2h.",
@@ -173,6 +173,11 @@ class Limits(OptionsModel):
         return read_span(self.give_up_after, "--give-up-after")
 
     @cached_property
+    def seconds(self) -> float:
+        """The seconds of `timeout`."""
+        return read_span(self.timeout, "--timeout")
+
+    @cached_property
     def prices(self) -> Mapping[str, Price]:
         """The prices that were given, by model name."""
         return {model: price for words in self.price for model, price in read_prices(words).items()}
@@ -181,7 +186,7 @@ class Limits(OptionsModel):
     def _readable(self) -> Self:
         """Parse what is given in words, so that mistakes show before anything is done."""
         check_allowed(self.allow_key)
-        _ = self.patience, self.prices
+        _ = self.patience, self.seconds, self.prices
         return self
 
 
@@ -204,6 +209,11 @@ class TokenUsage:
     prompt: int | None = None
     cached: int | None = None
     completion: int | None = None
+
+    @property
+    def counted(self) -> bool:
+        """Whether any token was counted."""
+        return bool(self.prompt or self.completion)
 
     def cost(self, price: Price | None) -> float | None:
         """What the answer cost; None without a price or counts. Cached tokens are included in the prompt tokens."""

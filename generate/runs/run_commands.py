@@ -67,6 +67,8 @@ def _print(summary: dict[str, Any]) -> None:
     if summary["retries"]:
         retries = ", ".join(f"{count} × {plain(reason)}" for reason, count in summary["retries"].items())
         _say(f"Requests that had to be sent again: {retries}.")
+    for note in summary["notes"]:
+        _say(f"{plain(note)}.")
     if summary["unrated"]:
         _say(f"Assessments that could not be had (null, with the reason): {summary['unrated']}.")
     if summary["fallbacks"]:

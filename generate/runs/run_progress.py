@@ -50,6 +50,7 @@ class HostState(BaseModel):
     waits: NonNegativeFloat
     waits_because: str
     paused: bool
+    notes: tuple[str, ...] = ()
 
 
 class RunProgress(BaseModel):
@@ -243,6 +244,8 @@ def _trouble(state: RunProgress) -> Iterator[str]:
         yield cut(f"sent again: {_counts(retries)}", WIDTH - 2)
     if state.fallbacks:
         yield cut(f"fallbacks: {_counts(state.fallbacks)}", WIDTH - 2)
+    for host in state.hosts.values():
+        yield from (cut(plain(note), WIDTH - 2) for note in host.notes)
 
 
 def _hosts(hosts: Mapping[str, HostState], live: bool) -> Iterator[str]:

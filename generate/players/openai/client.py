@@ -18,6 +18,7 @@ from urllib.request import getproxies
 from openai import DEFAULT_CONNECTION_LIMITS, APIStatusError, AsyncOpenAI, DefaultAioHttpClient, OpenAIError, Timeout
 
 from liescope.common.errors import UsageError
+from liescope.generate.players.openai.completion import joined_events
 from liescope.generate.players.openai.spec import OPENAI_HOST, host_of
 from liescope.generate.players.openai.verdict import Response, Trouble
 from liescope.generate.players.parsing.choice import storable
@@ -103,7 +104,8 @@ class _BoundedHttp(DefaultAioHttpClient):
             await response.aclose()
             self.cookies.clear()
         headers = {name: self._hide(value) for name, value in response.headers.items() if _READ.fullmatch(name)}
-        text = self._hide(storable(content.decode("utf-8", "replace")))
+        # Put together first: a key may lie in several pieces of a stream.
+        text = self._hide(storable(joined_events(content.decode("utf-8", "replace"))))
         return type(response)(response.status_code, headers=headers, content=text.encode(), request=request)
 
     def _transport_for_url(self, url: Any) -> Any:
@@ -150,6 +152,10 @@ async def _content(response: Any) -> bytes:
 def _why(error: Exception) -> str:
     """What an aiohttp exception means, whether or not the SDK's transport wrapped it."""
     name = type(error.__cause__ or error).__name__
+    if "Certificate" in name:
+        reason = re.search(r"verify failed: ([^(]{1,80})", str(error.__cause__ or error))
+        words = f" ({reason[1].strip()})" if reason else ""
+        return f"its certificate is not trusted{words}: name your authority's file in SSL_CERT_FILE"
     if "Connector" in name or name == "ConnectionTimeoutError":
         return "it cannot be reached"
     if name == "ClientResponseError":

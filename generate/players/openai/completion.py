@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -21,6 +23,9 @@ REFUSED = "refused by the model"
 Alternatives = tuple[tuple[str, float], ...]
 """The most likely tokens at one place of an answer with their log-probabilities, as the endpoint gives them."""
 
+_BROKEN = frozenset({"error", "network_error", "insufficient_system_resource"})
+# finish reasons of an endpoint that lost its model
+STREAM = re.compile(r"\s{0,99}(?:data|event|id|retry)?:")  # how server-sent events begin, unlike JSON
 _FINISH_NOTES = {"length": "cut off at the token limit", "content_filter": "stopped by the content filter"}
 
 
@@ -29,7 +34,7 @@ class Completion:
     """content: the message; thinking: reasoning sent separately; refusal: the endpoint's refusal field; finish: why the
     model stopped; response_id and served_model: the endpoint's names for its answer and for the model behind it;
     tools: whether it called tools, though none were offered; tokens: the first ones of the message, if the request
-    asked for log-probabilities and the endpoint gives them.
+    asked for log-probabilities and the endpoint gives them; streamed: whether it came in pieces.
     """
 
     content: str
@@ -41,6 +46,7 @@ class Completion:
     served_model: str | None = None
     tokens: tuple[Alternatives, ...] = ()
     tools: bool = False
+    streamed: bool = False
 
     @property
     def wordless(self) -> str:
@@ -83,27 +89,114 @@ class Completion:
 
 
 def read_completion(body: str) -> Completion:
-    """The first choice of a chat completion. Raises ValueError, with an explanation, for anything else."""
+    """The first choice of a chat completion. Raises ValueError, with an explanation, for anything else: also for what
+    an endpoint sends in place of an answer that its model did not give or finish.
+    """
     try:
         data = json.loads(body)
     except (ValueError, RecursionError):
         raise ValueError("the response is not valid JSON" if body.strip() else "the response is empty") from None
-    choices = data.get("choices") if isinstance(data, Mapping) else None
-    first = choices[0] if isinstance(choices, list) and choices else None
-    message = first.get("message") if isinstance(first, Mapping) else None
-    if not isinstance(first, Mapping) or not isinstance(message, Mapping):
+    first = _first(data)
+    message = first.get("message")
+    if message is None and isinstance(first.get("text"), str):
+        message = {"content": first["text"]}
+    if not isinstance(message, Mapping):
         raise ValueError(f"the response holds no message: {error_message(body)}")
-    return Completion(
+    finish = spoken(first.get("finish_reason"))
+    if first.get("error") or data.get("error") or finish in _BROKEN:
+        words = f": {error_message(body)}" if first.get("error") or data.get("error") else ""
+        raise ValueError(f"the answer broke off ({finish or 'error'}){words}")
+    answer = Completion(
         content=spoken(message.get("content")),
         thinking=reasoning(message),
         refusal=spoken(message.get("refusal")),
-        finish=spoken(first.get("finish_reason")),
+        finish=finish,
         usage=_usage(data.get("usage")),
         response_id=_name(data.get("id")),
         served_model=_name(data.get("model")),
         tokens=_tokens(first.get("logprobs")),
         tools=bool(message.get("tool_calls") or message.get("function_call")),
+        streamed=data.get("object") == _JOINED,
     )
+    if answer.problem == EMPTY and not answer.usage.completion and answer.usage.completion is not None:
+        raise ValueError("the answer is empty and made of 0 tokens")
+    return answer
+
+
+def _first(data: Any) -> Mapping[str, Any]:
+    """The first choice; empty if there is none."""
+    choices = data.get("choices") if isinstance(data, Mapping) else None
+    first = choices[0] if isinstance(choices, list) and choices else None
+    return first if isinstance(first, Mapping) else {}
+
+
+def billed(body: str) -> TokenUsage:
+    """The tokens that a response counts, whether or not it holds an answer."""
+    try:
+        data = json.loads(body)
+    except (ValueError, RecursionError):
+        data = None
+    return _usage(data.get("usage") if isinstance(data, Mapping) else None)
+
+
+_JOINED = "chat.completion.joined"
+
+
+def joined_events(text: str) -> str:
+    """A stream of server-sent events as the one completion that they make up, in JSON; any other text as it is.
+
+    Words, reasoning, tool calls and log-probabilities are put together, the rest is the last that was given. An error
+    stays one, with what was counted until then, and so does a stream that ends before it says that it does.
+    """
+    if not STREAM.match(text):
+        return text
+    whole: dict[str, Any] = {"object": _JOINED}
+    pieces = defaultdict[str, list[Any]](list)
+    places: list[Any] = []
+    finish, ended = None, False
+    for data in _events(text):
+        if data == "[DONE]":
+            ended = True
+            continue
+        try:
+            chunk = json.loads(data)
+        except (ValueError, RecursionError):
+            continue
+        if not isinstance(chunk, Mapping):
+            continue
+        whole |= {name: chunk[name] for name in ("id", "model", "usage", "error") if chunk.get(name)}
+        if "message" in chunk and "choices" not in chunk:
+            whole.setdefault("error", chunk)
+        first = _first(chunk)
+        if first.get("error"):
+            whole["error"] = first["error"]
+        part = first.get("delta") or first.get("message") or {"content": first.get("text")}
+        for name, value in part.items() if isinstance(part, Mapping) else ():
+            if value and (name != "role"):
+                pieces[name].append(value)
+        logprobs = first.get("logprobs")
+        found = logprobs.get("content") if isinstance(logprobs, Mapping) else None
+        places += found if isinstance(found, list) else []
+        finish = first.get("finish_reason") or finish
+    if not ended and not finish:
+        whole.setdefault("error", "the stream ended in the middle")
+    message = {name: _put_together(values) for name, values in pieces.items()}
+    choice = {"index": 0, "finish_reason": finish, "message": message, "logprobs": {"content": places}}
+    return json.dumps(whole | {"choices": [choice]})
+
+
+def _put_together(values: Sequence[Any]) -> Any:
+    if all(isinstance(value, str) for value in values):
+        return "".join(values)
+    listed = (value if isinstance(value, list) else [value] for value in values)
+    return [{"type": "text", "text": one} if isinstance(one, str) else one for value in listed for one in value]
+
+
+def _events(text: str) -> Iterator[str]:
+    """The data of each event."""
+    for event in re.split(r"(?:\r?\n|\r){2}", text):
+        lines = [line[5:].removeprefix(" ") for line in event.splitlines() if line.startswith("data:")]
+        yield from ["\n".join(lines)] if lines else []
 
 
 def reply_of(ask: Ask, completion: Completion) -> Reply:
@@ -120,6 +213,8 @@ def error_message(body: str) -> str:
         data: Any = json.loads(body)
     except (ValueError, RecursionError):
         data = body
+    if isinstance(data, Mapping) and not data.get("error"):
+        data = {**data, "error": _first(data).get("error")}
     for key in ("error", "message", "detail"):
         if isinstance(data, Mapping) and data.get(key):
             data = data[key]

@@ -13,17 +13,17 @@ import re
 import time
 from collections import defaultdict
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
 from liescope.common.errors import EndpointRefused, EndpointSilent, PlayerFailed
 from liescope.games.core import Ask, Reply
-from liescope.generate.players.openai.completion import Completion
+from liescope.generate.players.openai.completion import Completion, billed
 from liescope.generate.players.openai.pace import Pace, RequestTurn
 from liescope.generate.players.openai.spec import Key, Secrets, host_of
-from liescope.generate.players.openai.verdict import Refusal, Response, Scope, Trouble, Verdict, verdict_of
+from liescope.generate.players.openai.verdict import Refusal, Response, Scope, Trouble, Verdict, adapted, verdict_of
 from liescope.generate.players.player_protocol import VIA_CACHE, Attempt, PlayerContext
 from liescope.generate.players.reply_cache import request_key
 from liescope.generate.players.run_limits import CHARACTERS_A_TOKEN, Price, TokenUsage
@@ -38,6 +38,11 @@ ASK_TRIES = 5  # refusals of one request after which it gets no answer
 FIRST_WORDLESS, MOST_WORDLESS = 8, 20
 # refusals in a row after which a player that once got answers is given up; others are given up at once
 PLAYER_TRIES = 10
+QUESTION = 'Reply with one JSON object and nothing else: {"ready": true}'
+_FORMS = {  # what an endpoint wants to be asked differently, and what the run says of it
+    Scope.STREAM: "is asked for streamed answers",
+    Scope.SYSTEM: "takes no system message: it is put into the first user turn",
+}
 
 
 def pause(failures: int) -> float:
@@ -95,7 +100,7 @@ class TokenEstimate:
 class Trials:
     """How one model is doing at an endpoint, or one request to it. since: `time.monotonic` of the first failure after
     the last answer; failures, refusals: in a row; wordless: answers in a row without a word; spoke: whether one had
-    words.
+    words; same: the last trouble and how often it came in a row; form: what requests have to be adapted to.
     """
 
     answered: bool = False
@@ -104,6 +109,8 @@ class Trials:
     refusals: int = 0
     wordless: int = 0
     spoke: bool = False
+    same: tuple[str, int] = ("", 0)
+    form: set[Scope] = field(default_factory=set)
 
     def succeed(self) -> None:
         self.answered, self.since, self.refusals = True, None, 0
@@ -189,7 +196,7 @@ class Endpoint:
         """A new answer."""
         model, own = self._models[request.model], Trials()
         while True:
-            verdict, turn = await self._attempt(request, self._context.limits.timeout)
+            verdict, turn, request = await self._attempt(request, self._context.limits.seconds)
             if isinstance(verdict, Completion):
                 self._check_words(verdict, model)
                 return verdict
@@ -199,6 +206,7 @@ class Endpoint:
                 await self._after_refusal(verdict, own, model)
             else:
                 await self._after_trouble(verdict, own, model, turn)
+                await self._check_own(verdict, own, request)
             # Problems are grouped by status, or else by how their text begins.
             status = re.search(r"\b[345]\d\d\b", verdict.problem)
             self._activity.retries[status[0] if status else verdict.problem[:60]] += 1
@@ -244,15 +252,32 @@ class Endpoint:
             own.failures += 1
             await self._context.halt.sleep(pause(own.failures))
 
+    async def _check_own(self, trouble: Trouble, own: Trials, request: Request) -> None:
+        """Raises PlayerFailed if a request failed alike so often that it is its own fault: the same model answers a
+        small question.
+        """
+        before, times = own.same
+        own.same = trouble.problem, times + 1 if trouble.problem == before else 1
+        if trouble.own and own.same[1] >= ASK_TRIES:
+            own.same = "", 0
+            small = {**request.body, "messages": [{"role": "user", "content": QUESTION}]}
+            small.pop("response_format", None)
+            verdict, *_ = await self._attempt(replace(request, body=small), self._context.limits.seconds)
+            if isinstance(verdict, Completion):
+                raise PlayerFailed(
+                    f"it fails alike each of {ASK_TRIES} times, and small questions do not: {trouble.problem}"
+                )
+
     async def ask_once(self, request: Request, seconds: float) -> Verdict:
         """The outcome of one request, which is never repeated. seconds: for the request.
 
         Raises RunPaused if the run is ending.
         """
+        request = replace(request, body=self._secrets.without(request.body))
         key = self._place(request, request.ask.game)
         if (kept := self._kept(key, request)) is not None:
             return kept
-        verdict, turn = await self._attempt(request, seconds)
+        verdict, turn, request = await self._attempt(request, seconds)
         if isinstance(verdict, Completion):
             self._models[request.model].succeed()
             self._keep(key, verdict)
@@ -275,32 +300,52 @@ class Endpoint:
             check = f"check the environment variable {self._key.variable}"
         return EndpointRefused(f"{self.base_url}: {refusal.problem}; {refusal.advice or check}")
 
-    async def _attempt(self, request: Request, limit: float) -> tuple[Verdict, RequestTurn]:
-        """Make one request; return its outcome and its turn. limit: seconds."""
-        tokens = self._estimate.of(request)
-        async with self._pace.turn() as turn, self._context.budget.request(*tokens, request.price):
-            self._context.halt.check()
-            began = time.perf_counter()
-            response = await self._client.chat(request.body, limit)
-            seconds = time.perf_counter() - began
-        verdict = self._outcome(request, response, seconds * 1000)
+    async def _attempt(self, request: Request, limit: float) -> tuple[Verdict, RequestTurn, Request]:
+        """Make one request, again at once in another form if the endpoint wants that; return its outcome, its turn and
+        how it was sent. limit: seconds.
+        """
+        model = self._models[request.model]
+        while True:
+            request = replace(request, body=adapted(request.body, model.form))
+            tokens = self._estimate.of(request)
+            async with self._pace.turn() as turn, self._context.budget.request(*tokens, request.price):
+                self._context.halt.check()
+                began = time.perf_counter()
+                response = await self._client.chat(request.body, limit)
+                seconds = time.perf_counter() - began
+            verdict = self._outcome(request, response, seconds * 1000)
+            if not (isinstance(verdict, Refusal) and verdict.scope in _FORMS):
+                break
+            self._adapt(request.model, verdict.scope)
+            request = replace(request, number=request.number + 1)
         if isinstance(verdict, Completion):
+            if verdict.streamed:
+                self._adapt(request.model, Scope.STREAM)
             self._estimate.learn(request, verdict.usage)
             self._pace.answered(turn, request.kind, seconds)
-        return verdict, turn
+        return verdict, turn, request
+
+    def _adapt(self, model: str, scope: Scope) -> None:
+        self._models[model].form.add(scope)
+        self._activity.notes[model, scope.value] = f"{model} {_FORMS[scope]}"
 
     def _outcome(self, request: Request, response: Response | Trouble, latency: float) -> Verdict:
         """The outcome of a request, counted, logged and safe to keep. latency: milliseconds."""
         verdict: Verdict = response if isinstance(response, Trouble) else verdict_of(response, request.body)
         raw, cost = "" if isinstance(response, Trouble) else response.text[:_KEPT], None
+        paid = TokenUsage()
         if isinstance(verdict, Completion):
             verdict = self._without_keys(verdict)
-            raw, cost = verdict.said, verdict.usage.cost(request.price)
+            raw, cost, paid = verdict.said, verdict.usage.cost(request.price), verdict.usage
             self._context.budget.spend(verdict.usage, request.price, (request.characters, len(raw)))
             self._activity.saved += verdict.usage.saved(request.price)
         else:
             verdict = replace(verdict, problem=self._secrets.hide(verdict.problem))
-        self._log(request, verdict, raw=raw, cost=cost, latency_ms=latency, host=self.host)
+            if not isinstance(response, Trouble) and (usage := billed(response.text)).counted:
+                # paid for, although it cannot be used
+                cost, paid = usage.cost(request.price), usage
+                self._context.budget.spend(usage, request.price, (0, 0))
+        self._log(request, verdict, paid, raw=raw, cost=cost, latency_ms=latency, host=self.host)
         return verdict
 
     def _kept(self, key: str, request: Request) -> Completion | None:
@@ -314,23 +359,21 @@ class Endpoint:
             completion = self._without_keys(_COMPLETION.validate_json(text, strict=True))
         except ValidationError:
             raise cache.damaged() from None
-        self._log(request, completion, raw=completion.said, cost=0.0, via=VIA_CACHE)
+        self._log(request, completion, completion.usage, raw=completion.said, cost=0.0, via=VIA_CACHE)
         return completion
 
     def _keep(self, key: str, completion: Completion) -> None:
         if self._context.cache is not None:
             self._context.cache.keep(key, _COMPLETION.dump_json(completion).decode())
 
-    def _log(self, request: Request, verdict: Verdict, **facts: Any) -> None:
+    def _log(self, request: Request, verdict: Verdict, usage: TokenUsage, **facts: Any) -> None:
+        facts |= {
+            "prompt_tokens": usage.prompt,
+            "cached_tokens": usage.cached,
+            "completion_tokens": usage.completion,
+        }
         if isinstance(verdict, Completion):
-            usage = verdict.usage
-            facts |= {
-                "prompt_tokens": usage.prompt,
-                "cached_tokens": usage.cached,
-                "completion_tokens": usage.completion,
-                "response_id": verdict.response_id,
-                "served_model": verdict.served_model,
-            }
+            facts |= {"response_id": verdict.response_id, "served_model": verdict.served_model}
         place = request.ask.game, request.ask.step, request.ask.seat, request.number
         self._context.log(Attempt(*place, problem=verdict.problem, request=dict(request.body), **facts))
 

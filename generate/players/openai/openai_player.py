@@ -22,7 +22,7 @@ from liescope.games.core import ASSESSMENTS, FORMS, Ask, AskKind, Event, Phase, 
 from liescope.games.game_registry import PROMPTS
 from liescope.games.record import Source
 from liescope.generate.players.openai.completion import Completion, reply_of
-from liescope.generate.players.openai.endpoint import Endpoint, FormatRefused, Request
+from liescope.generate.players.openai.endpoint import QUESTION, Endpoint, FormatRefused, Request
 from liescope.generate.players.openai.spec import (
     OPENAI_HOST,
     ModelSpec,
@@ -34,7 +34,7 @@ from liescope.generate.players.openai.spec import (
     read_spec,
     thinking_fields,
 )
-from liescope.generate.players.openai.verdict import Refusal, Response, Scope, Trouble, Verdict
+from liescope.generate.players.openai.verdict import Refusal, Response, Scope, Trouble, Verdict, adapted
 from liescope.generate.players.parsing.reply_forms import _strict, response_format
 from liescope.generate.players.player_protocol import PREFLIGHT, EndpointFacts, Halt, PlayerContext
 from liescope.generate.players.player_registry import NamedText, joined
@@ -88,7 +88,6 @@ class FormatSupport:
             self._learn(self.facts)
 
 
-QUESTION = 'Reply with one JSON object and nothing else: {"ready": true}'
 SECONDS = 20.0  # for the preflight; a server that is still loading its model may need longer, and the games wait for it
 LIST_SECONDS = 10.0
 AGAIN = 1.0  # seconds until a silent address is tried once more
@@ -140,7 +139,7 @@ class OpenedModel:
         if self.endpoint.host == OPENAI_HOST and "max_tokens" in settings:
             # OpenAI's newer models accept only this name, most other servers only the other.
             settings["max_completion_tokens"] = settings.pop("max_tokens")
-        return body | settings
+        return adapted(body | settings, {Scope.STREAM} if self.spec.options.stream else ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +188,9 @@ class Preflight:
 
     async def _ask(self, extras: Extras, step: int = 0, number: int = 1) -> Verdict:
         ask = Ask(PREFLIGHT, step, self.model.spec.name, AskKind.SPEAK, 0, Phase.SETUP)
-        request = Request(ask, {**self.model.body(QUESTION), **extras}, self.model.price, number)
+        persona = self.model.persona
+        body = self.model.body(QUESTION, system="" if persona is None else persona.text)
+        request = Request(ask, {**body, **extras}, self.model.price, number)
         return await self.model.endpoint.ask_once(request, SECONDS)
 
     def _tries(self) -> Sequence[Extras]:
@@ -210,7 +211,7 @@ class Preflight:
         names = [str(entry["id"]) for entry in _entries(listing)]
         if refusal.advice and names and self.model.spec.name not in names:
             more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-            refusal = replace(refusal, advice=f"it has {plain(', '.join(names[:_MOST_NAMES]))}{more}")
+            refusal = replace(refusal, advice=f"{refusal.advice}; it has {plain(', '.join(names[:_MOST_NAMES]))}{more}")
         return self.model.endpoint.refused(refusal)
 
 

@@ -208,6 +208,9 @@ class EndpointOptions(SeatOptions):
     thinking: int | None = Field(
         default=None, ge=0, le=10**9, description="A budget of tokens for reasoning, instead of an effort."
     )
+    stream: bool = Field(
+        default=False, description="Ask for streamed answers; found out where nothing else is answered."
+    )
     extra: str = Field(default="", description="A JSON file: more fields of the request, as the provider names them.")
     key_env: str = Field(default="", description="The variable that holds the key.")
     form: Literal["schema", "object", "none"] = Field(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -82,7 +82,14 @@ def _date(value: str) -> datetime | None:
 
 _BRIEF = frozenset({408, 409, 425})
 _OVERLOADED = frozenset({408, 503, 504, 529})
-_STREAM = re.compile(r"\s{0,99}(?:data|event|id|retry)?:")  # how server-sent events begin, unlike JSON
+_LIMITS = re.compile(r"\brate.?limit(?!s? (?:is|are) )|too many requests|slow down|\bthrottl", re.I)
+_MAY_LIMIT = frozenset({0, 400, 403})  # statuses whose words may say that a rate is limited
+_NEEDS_STREAM = re.compile(
+    r"\bonly supports? stream|\bstream mode|non.?stream|\bstream\b.{0,30}\b(?:must|required|true)", re.I
+)
+_NO_SYSTEM = re.compile(
+    r"\bsystem.?(?:role|message|prompt|instruction)|developer instruction|roles must alternate", re.I
+)
 _EXTRAS = {"response_format": "structured output", "logprobs": "log-probabilities"}
 _REFUSES_FORMAT = frozenset({400, 422, 501})
 _NO_CREDIT = frozenset(
@@ -106,17 +113,22 @@ class Response:
 
 
 class Scope(Enum):
-    """What a refusal applies to: every request of the player, this request alone, or an extra that it asked for."""
+    """What a refusal applies to: every request of the player, this request alone, an extra that it asked for, an answer
+    that is not streamed, or a system message.
+    """
 
     PLAYER = "player"
     ASK = "ask"
     FORMAT = "format"
+    STREAM = "stream"
+    SYSTEM = "system"
 
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
     """A request to be sent again. limited: it came too early; asked: seconds that the endpoint asks to wait;
-    overloaded: perhaps too many were in flight; heard: whether a response came at all.
+    overloaded: perhaps too many were in flight; heard: whether a response came at all; own: it may be the request's own
+    fault (status 500).
     """
 
     problem: str
@@ -124,6 +136,7 @@ class Trouble:
     asked: float | None = None
     overloaded: bool = False
     heard: bool = True
+    own: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,20 +164,21 @@ def verdict_of(response: Response, body: Mapping[str, Any]) -> Verdict:
         try:
             return read_completion(response.text)
         except ValueError as error:
-            if _STREAM.match(response.text):
-                return Refusal(
-                    "it streams its answers (server-sent events), although it was not asked to",
-                    Scope.PLAYER,
-                    "turn streaming off at the server or gateway",
-                )
             # OpenRouter sends errors with a status of 200 and their own status inside.
-            if (status := _inner_status(response.text) or 0) == 0:
-                return Trouble(str(error))
-    return _of_error(status, response, body)
+            status, problem = _inner_status(response.text) or 0, str(error)
+    words = error_message(response.text)
+    if status in _MAY_LIMIT and _LIMITS.search(words):
+        return Trouble(f"it limits the rate ({status or 200}): {words}", True, retry_after(response.headers, words))
+    return _of_error(status, response, body) if status else Trouble(problem)
 
 
 def _of_error(status: int, response: Response, body: Mapping[str, Any]) -> Trouble | Refusal:
     words, asked = error_message(response.text), retry_after(response.headers, response.text)
+    if status in _REFUSES_FORMAT or status == 500:
+        if not body.get("stream") and status != 500 and _NEEDS_STREAM.search(words):
+            return Refusal(f"it only streams its answers ({status}): {words}", Scope.STREAM)
+        if has_system(body) and _NO_SYSTEM.search(words):
+            return Refusal(f"it takes no system message ({status}): {words}", Scope.SYSTEM)
     extras = [name for name in _EXTRAS if name in body]
     named = [name for name in extras if name in response.text]
     if status == 429:
@@ -179,7 +193,9 @@ def _of_error(status: int, response: Response, body: Mapping[str, Any]) -> Troub
     if extras and (status in _REFUSES_FORMAT or (named and (status == 403 or status >= 500))):
         return Refusal(f"it rejects {_EXTRAS[(named or extras)[0]]} ({status}): {words}", Scope.FORMAT)
     if status in _BRIEF or (status >= 500 and status != 501):
-        return Trouble(f"it answered {status}: {words}", asked=asked, overloaded=status in _OVERLOADED)
+        return Trouble(
+            f"it answered {status}: {words}", asked=asked, overloaded=status in _OVERLOADED, own=status == 500
+        )
     if status == 402 and asked is not None:
         return Trouble(f"it answered 402: {words}", limited=True, asked=asked)
     match status:
@@ -195,6 +211,24 @@ def _of_error(status: int, response: Response, body: Mapping[str, Any]) -> Troub
     return Refusal(f"it rejects the request ({status}): {words}", Scope.ASK)
 
 
+def has_system(body: Mapping[str, Any]) -> bool:
+    """Whether a request has a system message and a turn to put its words into."""
+    roles = [message["role"] for message in body["messages"]]
+    return roles[:1] == ["system"] and "user" in roles
+
+
+def adapted(body: Mapping[str, Any], scopes: Collection[Scope]) -> dict[str, Any]:
+    """The request in the form that an endpoint takes: streamed, its system message moved into the first user turn."""
+    if Scope.STREAM in scopes:
+        body = {**body, "stream": True, "stream_options": {"include_usage": True}}
+    if Scope.SYSTEM in scopes and has_system(body):
+        system, *others = body["messages"]
+        at = next(place for place, message in enumerate(others) if message["role"] == "user")
+        others[at] = {**others[at], "content": f"{system['content']}\n\n{others[at]['content']}"}
+        body = {**body, "messages": others}
+    return dict(body)
+
+
 def _error(text: str) -> Mapping[str, Any]:
     """The fields of an error, wherever a response has them."""
     try:
@@ -203,7 +237,9 @@ def _error(text: str) -> Mapping[str, Any]:
         return {}
     data = data[0] if isinstance(data, list) and data else data
     data = data if isinstance(data, Mapping) else {}
-    return data["error"] if isinstance(data.get("error"), Mapping) else data
+    places = [data, *(data["choices"][:1] if isinstance(data.get("choices"), list) else [])]
+    errors = (place.get("error") for place in places if isinstance(place, Mapping))
+    return next((error for error in errors if isinstance(error, Mapping)), data)
 
 
 def _inner_status(text: str) -> int | None:

@@ -13,9 +13,10 @@ _DEEPEST = 4  # the deepest nesting of lists
 
 
 def spoken(content: Any) -> str:
-    """The text of a message's content: a string, or a list of parts without those that are reasoning."""
+    """The text of a message's content: a string, a part, or a list of parts without those that are reasoning."""
     if isinstance(content, str):
         return storable(content)
+    content = [content] if isinstance(content, Mapping) else content
     if not isinstance(content, list):
         return ""
     parts = (part for part in content if isinstance(part, Mapping) and not is_reasoning(part))

@@ -147,12 +147,8 @@ def test_what_would_be_refused_every_time_ends_the_run_before_a_game(
     assert not (tmp_path / "run").exists()
 
 
-CHUNK = 'data: {"id":"1","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"Hi"}}]}\n\n'
 CALL = {"id": "c", "type": "function", "function": {"name": "vote", "arguments": "{}"}}
 WORDLESS = {
-    # a gateway whose default is to stream
-    "streams": (Answer(f"{CHUNK}data: [DONE]\n\n"), "it streams its answers .* turn streaming off"),
-    "streams with comments": (Answer(f": ping\n\n{CHUNK}"), "it streams its answers"),
     # vLLM, issue 52640: the token limit comes before the end of the reasoning
     "cut off": (
         says(None, finish="length", reasoning="Let me think"),

@@ -1,0 +1,277 @@
+"""A campaign of bad habits that endpoints have: what is theirs never becomes what a player said or did.
+
+Run as a module, it prints the table: habit, turns answered, sent again, fallbacks, exit, sentence.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from liescope.common.errors import LiescopeError
+from liescope.games.record import Status
+from liescope.generate.players.openai import endpoint, openai_player, pace
+from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.play import play
+from tests.generate.players.openai.stub import Answer, Request, Script, Stub, fails, says
+
+PERSONA = "You never raise your voice."
+USUAL = '"I watched all of you, and Bob was quieter than yesterday."'
+TURNS = 9
+
+
+def words(request: Request) -> str:
+    """What a model of good will says, by the kind of the ask."""
+    said = request.body["messages"][-1]["content"]
+    if said.endswith(endpoint.QUESTION if hasattr(endpoint, "QUESTION") else openai_player.QUESTION):
+        return '{"ready": true}'
+    living = re.findall(r"Alice|Bob|Charlie|Diana", said)
+    return living[-1] if "ote" in said[-400:] and living else USUAL
+
+
+def good(request: Request) -> Answer:
+    return says(words(request))
+
+
+def choice(finish: str | None = "stop", content: Any = "", **more: Any) -> dict[str, Any]:
+    return {"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": content}, **more}
+
+
+def whole(*choices: Any, usage: Any = None, **more: Any) -> Answer:
+    return Answer({"id": "1", "object": "chat.completion", "choices": list(choices), "usage": usage, **more})
+
+
+LOST = {"code": 502, "message": "the provider hung up"}
+NOTHING = {"prompt_tokens": 0, "completion_tokens": 0}
+BILLED = {"prompt_tokens": 100, "completion_tokens": 7}
+HALF = '"I think that'
+
+
+def sometimes(bad: Answer) -> Script:
+    """Every third answer is that."""
+    return lambda request, number: bad if number % 3 == 1 else good(request)
+
+
+def always(bad: Answer) -> Script:
+    """The first question is answered, nothing else."""
+    return lambda request, number: good(request) if number == 0 else bad
+
+
+def unless(test: Callable[[dict[str, Any]], bool], bad: Answer) -> Script:
+    return lambda request, number: good(request) if test(request.body) else bad
+
+
+def events(*chunks: Any, ended: bool = True) -> Answer:
+    lines = [f"data: {json.dumps(chunk)}\n\n" for chunk in chunks] + (["data: [DONE]\n\n"] if ended else [])
+    return Answer("".join(lines), headers={"Content-Type": "text/event-stream"})
+
+
+def delta(**part: Any) -> dict[str, Any]:
+    return {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": part, "finish_reason": None}]}
+
+
+def streamed(request: Request) -> Answer:
+    """The usual answer in pieces, with its counts in the last."""
+    pieces = [delta(content=piece) for piece in re.findall(r".{1,7}", words(request))]
+    last = {"choices": [], "usage": {"prompt_tokens": 100, "completion_tokens": 10}}
+    thoughts = [delta(reasoning_content=piece) for piece in ("Who is ", "it?")]
+    end = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
+    return events(delta(role="assistant"), *thoughts, *pieces, end, last)
+
+
+def stream_only(message: str) -> Script:
+    return lambda request, number: streamed(request) if request.body.get("stream") else fails(400, message)
+
+
+def no_system(status: int, message: str) -> Script:
+    return unless(lambda body: all(one["role"] != "system" for one in body["messages"]), fails(status, message))
+
+
+@dataclass(frozen=True)
+class Habit:
+    """again: how the requests sent again begin, "" for none; said: in the sentence of the end, "" for a run that is
+    whole; options: of the spec; fallbacks: turns that the rules had to fill in.
+    """
+
+    script: Script
+    again: str = ""
+    said: str = ""
+    options: str = ""
+    fallbacks: int = 0
+    limits: dict[str, Any] = field(default_factory=dict)
+
+
+AGAIN = "the answer broke off"
+HABITS: dict[str, Habit] = {
+    "good": Habit(lambda request, number: good(request)),
+    # the upstream is lost after the status was sent
+    "error in the choice": Habit(sometimes(whole(choice("error", error=LOST))), "502"),
+    "error in the choice after half a sentence": Habit(sometimes(whole(choice("error", HALF, error=LOST))), "502"),
+    "error in the choice without a code": Habit(sometimes(whole(choice("error", HALF, error={"message": "x"}))), AGAIN),
+    "error in the choice as words": Habit(sometimes(whole(choice(None, HALF, error="gone"))), AGAIN),
+    "error beside the choices": Habit(sometimes(whole(choice("stop", HALF), error=LOST)), "502"),
+    "error instead of choices": Habit(sometimes(Answer({"error": LOST})), "502"),
+    "finish: error": Habit(sometimes(whole(choice("error", HALF))), AGAIN),
+    "finish: network_error": Habit(sometimes(whole(choice("network_error"))), AGAIN),
+    "finish: no resources": Habit(sometimes(whole(choice("insufficient_system_resource", HALF))), AGAIN),
+    "0 tokens": Habit(sometimes(whole(choice(), usage=NOTHING)), "the answer is empty"),
+    "0 tokens, null": Habit(sometimes(whole(choice("stop", None), usage=NOTHING)), "the answer is empty"),
+    "no choices": Habit(sometimes(whole(usage=BILLED)), "the response holds no message"),
+    "null choices": Habit(sometimes(Answer({"choices": None, "usage": BILLED})), "the response holds no message"),
+    "a choice that is null": Habit(sometimes(whole(None)), "the response holds no message"),
+    "error as words": Habit(sometimes(Answer({"error": "the worker died"})), "the response holds no message"),
+    "rate limit as words": Habit(sometimes(Answer({"error": "Rate limit exceeded, slow down"})), "it limits the rate"),
+    "rate limit as 400": Habit(sometimes(fails(400, "Rate limit reached", code="rate_limit_exceeded")), "400"),
+    "rate limit as 403": Habit(sometimes(fails(403, "Too many requests")), "403"),
+    "rate limit as 429": Habit(sometimes(fails(429, "busy")), "429"),
+    "bad gateway": Habit(sometimes(Answer("<html>Bad gateway</html>", 502)), "502"),
+    "overloaded": Habit(sometimes(fails(529, "Overloaded")), "529"),
+    "an empty body": Habit(sometimes(Answer("")), "the response is empty"),
+    "not JSON": Habit(sometimes(Answer("OK")), "the response is not valid JSON"),
+    "cut in the middle": Habit(sometimes(Answer("{" * 99, cut=True)), "the response broke off"),
+    "not HTTP": Habit(sometimes(Answer(raw=b"220 mail\r\n")), "the "),
+    # answers of another form
+    "content in a part": Habit(lambda request, number: says({"type": "text", "text": words(request)})),
+    "content in parts": Habit(lambda request, number: says([{"type": "text", "text": words(request)}])),
+    "text completion": Habit(lambda request, number: whole({"index": 0, "text": words(request)}, usage=BILLED)),
+    # streams
+    "streams only": Habit(stream_only("This model only support stream mode"), "", options="?json=none"),
+    "streams only when thinking": Habit(stream_only("enable_thinking must be false for non-streaming calls")),
+    "streams unasked": Habit(lambda request, number: streamed(request)),
+    "streams when asked": Habit(
+        lambda request, number: streamed(request) if request.body.get("stream") else fails(404), options="?stream=true"
+    ),
+    "a stream with comments": Habit(
+        lambda request, number: Answer(": ping\n\n" + streamed(request).body, headers={"X-A": "b"})
+    ),
+    "a stream with an error in it": Habit(sometimes(events(delta(content=HALF), {"error": LOST})), "502"),
+    "a stream that ends in the middle": Habit(sometimes(events(delta(content=HALF), ended=False)), AGAIN),
+    # what is sent is not what it takes
+    "no system role (400)": Habit(no_system(400, "System role not supported"), options="?persona=PERSONA"),
+    "no system role (500)": Habit(
+        no_system(500, "Conversation roles must alternate user/assistant/user/assistant/..."),
+        options="?persona=PERSONA",
+    ),
+    "no developer instruction": Habit(
+        no_system(400, "Developer instruction is not enabled for models/g"), options="?persona=PERSONA"
+    ),
+    "games fail alike with 500": Habit(always(fails(500, "list index out of range")), "500", "given no answer"),
+    "long prompts fail alike with 500": Habit(
+        unless(lambda body: len(str(body["messages"])) < 300, fails(500, "list index out of range")),
+        "500",
+        "fails alike",
+    ),
+    "every answer broken": Habit(always(whole(choice("error", error=LOST))), "502", "given no answer"),
+}
+
+
+def campaign(habit: Habit, folder: Path) -> dict[str, Any]:
+    """One game of Mini-Mafia with four seats of one model at an endpoint with that habit, and what became of it."""
+    persona = folder / "persona.txt"
+    persona.write_text(PERSONA, encoding="utf-8")
+    stub = Stub(habit.script)
+    out, sentence = folder / "run", ""
+    spec = f"openai:m@{stub.url}{habit.options.replace('PERSONA', str(persona))}"
+    asked = {"design": "self", "games": 1, "seed": 3, "give_up_after": 1.5, "price": ("m=1,1",), **habit.limits}
+    try:
+        result = play("mini-mafia", out=out, players=[spec], **asked)
+        sentence = str(result.tally.stop or next(iter(result.tally.failures), ""))
+    except LiescopeError as error:
+        return {"answered": 0, "again": {}, "fallbacks": 0, "exit": 1, "sentence": str(error), "said": []}
+    finally:
+        stub.close()
+    with Journal.open(out) as journal:
+        games = list(journal.records())
+        spent = journal.spent()
+    tally = result.tally
+    return {
+        "answered": tally.calls - sum(tally.fallbacks.values()),
+        "again": dict(tally.activity.retries),
+        "fallbacks": sum(tally.fallbacks.values()),
+        "exit": int(tally.stop is not None or bool(tally.failed)),
+        "sentence": sentence,
+        "said": [event.text for game in games if game.status is Status.DONE for event in game.events if event.text],
+        "notes": result.to_json().get("notes", []),
+        "sent": stub.requests,
+        "spent": spent,
+    }
+
+
+@pytest.fixture(autouse=True)
+def _no_long_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    hurry(monkeypatch.setattr)
+
+
+def hurry(setattr: Callable[[Any, str, Any], None]) -> None:
+    setattr(endpoint, "FIRST_WAIT", 0.001)
+    setattr(openai_player, "AGAIN", 0.05)
+    for name in ("FIRST_PAUSE", "FIRST_PROBE", "LONGEST_PROBE"):
+        setattr(pace, name, 0.005)
+
+
+@pytest.fixture(scope="module")
+def plainly(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The game with an endpoint without bad habits."""
+    return campaign(HABITS["good"], tmp_path_factory.mktemp("good"))
+
+
+@pytest.mark.parametrize("name", [name for name in HABITS if name != "good"])
+def test_what_an_endpoint_does_wrong_is_no_turn_of_a_player(name: str, plainly: dict[str, Any], tmp_path: Path) -> None:
+    habit = HABITS[name]
+    found = campaign(habit, tmp_path)
+    assert found["fallbacks"] == habit.fallbacks
+    assert habit.said in found["sentence"], found["sentence"]
+    assert found["exit"] == bool(habit.said)
+    assert all(reason.startswith(habit.again) for reason in found["again"])
+    assert bool(found["again"]) == bool(habit.again)
+    if not habit.said:
+        assert (found["answered"], found["said"]) == (TURNS, plainly["said"])
+
+
+def test_what_was_billed_counts_although_it_cannot_be_used(tmp_path: Path, plainly: dict[str, Any]) -> None:
+    found = campaign(Habit(sometimes(whole(choice("error", HALF, error=LOST), usage=BILLED))), tmp_path)
+    broken = found["again"]["502"]
+    assert found["spent"][0] == plainly["spent"][0] + broken * 107 > plainly["spent"][0]
+    assert found["spent"][1] == pytest.approx(plainly["spent"][1] + broken * 107e-6)
+
+
+def test_a_persona_goes_into_the_first_turn_where_there_is_no_system_role(tmp_path: Path) -> None:
+    found = campaign(HABITS["no system role (500)"], tmp_path)
+    games = [request.body["messages"] for request in found["sent"] if len(request.body["messages"]) == 1]
+    assert games
+    assert all(one["content"].startswith(f"{PERSONA}\n\n") for (one,) in games)
+    assert [note for note in found["notes"] if "takes no system message" in note]
+    # the first question found it out
+    assert sum(len(request.body["messages"]) == 2 for request in found["sent"]) == 1
+
+
+def test_a_stream_is_asked_for_with_its_counts_once_it_is_known(tmp_path: Path, plainly: dict[str, Any]) -> None:
+    found = campaign(HABITS["streams only"], tmp_path)
+    assert [request.body.get("stream", False) for request in found["sent"]] == [False] + [True] * (TURNS + 1)
+    assert all(request.body["stream_options"] == {"include_usage": True} for request in found["sent"][1:])
+    assert found["spent"] == plainly["spent"]
+
+
+def main() -> None:
+    hurry(setattr)
+    print("| habit | turns answered | sent again | fallbacks | exit | sentence |\n|---|---|---|---|---|---|")
+    for name, habit in HABITS.items():
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                found = campaign(habit, Path(folder))
+            except Exception as error:  # noqa: BLE001 - also what an earlier version did
+                found = {"answered": 0, "again": {}, "fallbacks": 0, "exit": 2, "sentence": repr(error)}
+        again = ", ".join(f"{count} × {why}" for why, count in found["again"].items())
+        sentence = re.sub(r"http://\S+?/v1", "URL", found["sentence"])[:150]
+        print(f"| {name} | {found['answered']} | {again} | {found['fallbacks']} | {found['exit']} | {sentence} |")
+
+
+if __name__ == "__main__":
+    main()
