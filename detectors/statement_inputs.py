@@ -16,6 +16,7 @@ from liescope.detectors.examples import Example, is_lost
 from liescope.detectors.text_form import PLAYER_TOKEN, SPEAKER_TOKEN, clean
 from liescope.detectors.view.transcript import SAID, GameMoment, Transcript, TranscriptTurn
 from liescope.generate.importers.own_data import last_answer, turns_of
+from liescope.generate.importers.tables import cell
 from liescope.labeling.label import LOST_TEXT, Heard, known_before
 
 NO_TEXT, NO_REASONING = "no text", "no reasoning"
@@ -185,7 +186,7 @@ def each_statement(statements: Any) -> Iterator[object]:
     elif hasattr(statements, "itertuples"):  # pandas
         columns = [str(column) for column in statements.columns]
         for values in statements.itertuples(index=False, name=None):
-            yield dict(zip(columns, values, strict=True))
+            yield dict(zip(columns, map(cell, values), strict=True))
     elif isinstance(statements, Iterable):
         yield from statements
     else:

@@ -33,6 +33,7 @@ from liescope.generate.importers.mini_mafia import MiniMafiaImporter
 from liescope.generate.importers.own_data import ChatImporter, TextImporter
 from liescope.generate.importers.quack import QuackImporter
 from liescope.generate.importers.secret_mafia import SecretMafiaImporter
+from liescope.generate.importers.tables import tidied
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.run_folder import PLAN_FILE, check_unchanged, plan_settings, with_settings
 
@@ -215,7 +216,7 @@ class Import:
         self._sources = [
             Path(one)
             if isinstance(one, str | os.PathLike)
-            else [{str(name): cell for name, cell in row.items()} for row in one]
+            else [row for _, row in tidied(enumerate(one)) if not isinstance(row, Rejected)]
             for one in sources
         ]
         self.names = [one if isinstance(one, Path) else Path(IN_MEMORY) for one in self._sources]

@@ -20,7 +20,7 @@ from liescope.games.facts import GameMeta
 from liescope.games.record import GameRecord
 from liescope.generate.importers.importer_protocol import Imported, Rejected, attempt
 from liescope.generate.importers.jsonl_importer import SHOWN, RowReader, SourceOptions, TableImporter
-from liescope.generate.importers.statement_rows import SPLIT_NAMES, Row, fault, game_of, present
+from liescope.generate.importers.statement_rows import SPLIT_NAMES, Row, fault, game_of, present, stated
 from liescope.generate.players.parsing.choice import split_reasoning
 from liescope.generate.players.parsing.message_parts import is_reasoning, reasoning
 
@@ -101,9 +101,9 @@ class LabelColumn:
 
     def of(self, value: Any) -> bool | None:
         """Whether a value means deceptive; None for an empty cell. Raises BadData for an ambiguous value."""
-        if not present(value):
-            return None
         word = _word(value)
+        if not stated(value) and word not in self._deceptive:
+            return None
         if self._deceptive:
             return word in self._deceptive
         if word in _LIES | _TRUTHS:
@@ -212,7 +212,8 @@ class _OwnReader(RowReader):
 
     def _of(self, row: Mapping[str, Any], what: str) -> str | None:
         value = row.get(self._columns[what])
-        return str(value) if present(value) and not isinstance(value, list | dict) else None
+        there = present(value) if what == "reasoning" else stated(value)
+        return str(value) if there and not isinstance(value, list | dict) else None
 
     def _canary(self, row: Mapping[str, Any]) -> str | None:
         """The mark by which a row's publishers ask that nobody train on it."""
@@ -262,7 +263,7 @@ class _TextReader(_OwnReader):
     def key(self, row: Mapping[str, Any]) -> str | None:
         if not present(row.get(self._text)) or not str(row[self._text]).strip():
             raise BadData(f"it has no text: {self._text} is empty")
-        if self._group and not present(row.get(self._group)):
+        if self._group and not stated(row.get(self._group)):
             raise BadData(f"it belongs to no group: {self._group} is empty")
         return _word(row[self._group]) if self._group else None
 
@@ -460,7 +461,7 @@ def _text_column(columns: Sequence[str], given: str, rows: Sequence[Mapping[str,
 
 def _says_plainly(values: Sequence[Any]) -> bool:
     """Whether every non-empty cell says in words whether it is a lie, and both answers occur."""
-    words = {_word(value) for value in values if present(value)}
+    words = {_word(value) for value in values if stated(value)}
     return words <= _LIES | _TRUTHS and bool(words & _LIES) and bool(words & _TRUTHS)
 
 

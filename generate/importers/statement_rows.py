@@ -20,12 +20,19 @@ UNKNOWN_MODEL = "unknown"
 _PHASES = {Phase.DISCUSSION.value, Phase.VOTING.value, Phase.DEFENCE.value, Phase.REVOTE.value}
 _TRUE = frozenset({"true", "t", "yes", "y", "1", "1.0", "deceptive", "lie"})
 _FALSE = frozenset({"false", "f", "no", "n", "0", "0.0", "honest", "truth"})
+_NOTHING = frozenset({"na", "n/a", "#n/a", "<na>", "nan", "nat", "null", "none"})
+_SAID = frozenset({"text", "reasoning", "self_reason", "reason", "quote"})
 SPLIT_NAMES = {"train": "train", "test": "test"} | dict.fromkeys(("validation", "valid", "val", "dev"), "validation")
 
 
 def present(value: Any) -> bool:
     """Whether a cell has a value: it is not null, NaN or an empty text."""
     return value is not None and value != "" and not (isinstance(value, float) and math.isnan(value))
+
+
+def stated(value: Any) -> bool:
+    """Whether a cell that is no person's words has a value: a table in text may write an absent one as NA or None."""
+    return present(value) and not (isinstance(value, str) and value.strip().casefold() in _NOTHING)
 
 
 def _text(value: Any) -> Any:
@@ -81,7 +88,8 @@ class RowCell(BaseModel):
     @classmethod
     def of(cls, cells: Mapping[str, Any]) -> Any:
         """The row with these cells. Raises pydantic's ValidationError."""
-        return cls.model_validate({name: value for name, value in cells.items() if present(value)})
+        here = {name: value for name, value in cells.items() if (present if name in _SAID else stated)(value)}
+        return cls.model_validate(here)
 
 
 def _records(kind: type[RowCell]) -> BeforeValidator:

@@ -11,15 +11,17 @@ import csv
 import gzip
 import json
 import math
+import re
 import sqlite3
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from liescope.common.errors import BadData
 from liescope.common.reading import Reading, open_regular, read_text
@@ -38,15 +40,44 @@ _LARGEST = 1 << 63
 _LONGEST_CELL = 4 << 20  # characters
 _BATCH = 1024
 _CARD = "if that is about its card, README.md, mend the card or take it away; else name the files with the rows"
+_UNNAMED = re.compile(r"\s*|Unnamed: \d+(_level_\d+)?|__index_level_\d+__")
 _ENDINGS = frozenset({".jsonl", ".json", ".csv", ".tsv", ".parquet", ".gz", ".txt", ".eval"})  # of files
 
 
 def read_rows(source: Path, columns: Collection[str] = ()) -> Rows:
-    """Every row of a file or dataset. columns: the only ones to read of a Parquet file that has a `text`; empty for
-    all.
+    """Every row of a file or dataset, `tidied`. columns: the only ones to read of a Parquet file that has a `text`;
+    empty for all.
 
     Raises OSError if a file cannot be opened, BadData for a dataset that cannot be loaded.
     """
+    return tidied(_read(source, columns))
+
+
+def tidied(rows: Iterable[tuple[int, Mapping[Any, Any] | Rejected]]) -> Rows:
+    """Rows from anywhere as plain data: what is absent is None, however its library writes that, and a column that has
+    no name, such as the row numbers that pandas writes, is no column.
+    """
+    for number, row in rows:
+        if isinstance(row, Rejected):
+            yield number, row
+        else:
+            yield number, {name: cell(value) for key, value in row.items() if not _UNNAMED.fullmatch(name := str(key))}
+
+
+def cell(value: Any) -> Any:
+    """A cell as plain data: None for NaN, NA and NaT, lists for arrays."""
+    if isinstance(value, str | int):
+        return value
+    if hasattr(value, "tolist"):  # of numpy
+        value = value.tolist()
+    if type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float | Decimal) and value != value):
+        return None
+    if isinstance(value, Mapping):
+        return {str(name): cell(one) for name, one in value.items()}
+    return [cell(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+def _read(source: Path, columns: Collection[str]) -> Rows:
     if dataset := dataset_of(source):
         yield from _read_dataset(*dataset)
         return
@@ -175,8 +206,10 @@ def unpacked(path: Path, most_unpacked: int = MOST_UNPACKED) -> Iterator[bytes]:
                 raise EOFError(f"the file is larger than {most_unpacked:,} bytes when unpacked; unpack it first")
 
 
-def _no_number(word: str) -> NoReturn:
-    raise ValueError(f"{word} is no number")
+def _no_number(word: str) -> None:
+    """Nothing for NaN, which is how an absent number is written."""
+    if word != "NaN":
+        raise ValueError(f"{word} is no number")
 
 
 def _problem(entry: Any) -> str:

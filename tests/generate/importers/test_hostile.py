@@ -34,7 +34,7 @@ LINES: dict[str, tuple[Callable[[str], str], str]] = {
     "half a surrogate in the id": (lambda line: line.replace("b_game_0007", "b\\ud800"), "printable characters"),
     "half a surrogate in a name": (lambda line: line.replace("Alice", "A\\udfff"), "cannot be kept apart"),
     "half a surrogate in a key": (lambda line: line.replace('"timestamp"', '"time\\ud800"'), ""),
-    "NaN": (lambda line: line.replace('"game_number": 1', '"game_number": NaN'), "NaN is no number"),
+    "Infinity": (lambda line: line.replace('"game_number": 1', '"game_number": Infinity'), "is no number"),
     "a float that overflows": (lambda line: line.replace('"game_number": 1', '"game_number": 1e999'), "too large"),
     "a number of 40 digits": (lambda line: line.replace('"game_number": 1', f'"game_number": {10**40}'), "too large"),
     "a number of 9000 digits": (lambda line: line.replace('"game_number": 1', f'"game_number": {"9" * 9000}'), "JSON"),

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import datasets
+import pandas as pd
 import polars as pl
 import pytest
 
 import liescope
 from liescope.common.errors import BadData
+from liescope.detectors.statement_inputs import each_statement
 from liescope.games.core import EventKind
 from liescope.games.record import GameRecord
 from liescope.generate.corpus.build import build
@@ -305,3 +307,27 @@ def test_an_official_split_is_kept_and_another_word_is_left_to_build_with_a_note
     kept, other = games("text", table(tmp_path / "a.csv", rows))
     assert (kept.meta.get("split"), other.meta.get("split")) == ("validation", None)
     assert any("'unsupervised' is not known" in note for note in other.meta["import_notes"])
+
+
+def test_what_is_absent_is_one_thing_by_every_route_and_a_column_without_a_name_is_none(tmp_path: Path) -> None:
+    told = {"text": ["I was home.", "None", "We left at ten."], "label": ["lie", None, "truth"], "age": [30, None, 41]}
+    frame = pd.DataFrame(
+        {**told, "age": pd.array(told["age"], "Int64"), "at": pd.to_datetime([None, None, "2026-01-01"])}
+    )
+    rows = frame.to_dict("records")
+    frame.to_csv(tmp_path / "a.csv", na_rep="NA")
+    frame.to_csv(tmp_path / "a.tsv", sep="\t")
+    frame[["text", "label", "age"]].to_parquet(tmp_path / "a.parquet", index=True)
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row, default=lambda _: float("nan")) + "\n" for row in rows))
+    unnamed = [{"": 7, **row, "Unnamed: 0": 1, "__index_level_0__": True} for row in rows]
+    there = games(
+        "text", [{"text": text, "label": label} for text, label in zip(told["text"], told["label"], strict=True)]
+    )
+    assert [(game.events[0].text, *labels(game)) for game in there] == [
+        ("I was home.", True), ("None", None), ("We left at ten.", False)
+    ]  # fmt: skip
+    assert all("canary" not in game.meta and not game.cell for game in there)
+    for source in (rows, unnamed, *(tmp_path / f"a{ending}" for ending in (".csv", ".tsv", ".parquet", ".jsonl"))):
+        assert games("text", source) == there, source
+    read = read_games("text", [row for row in each_statement(frame) if isinstance(row, dict)])
+    assert list(read) == there
