@@ -146,7 +146,7 @@ def accused(text: str, speaker: str, names: Sequence[str], game: str) -> frozens
 def _accused(text: str, speaker: str, names: tuple[str, ...], game: str) -> frozenset[str]:
     ways = _ways(game)
     me = mark_of(speaker, names)
-    masked = MaskedText(text, names)
+    masked = MaskedText(text, names, speaker)
     found = {who for sentence in sentences(masked.text, me) for who in _in_sentence(sentence, ways)}
     return frozenset(name_of(mark, names) for mark in found - {"", me})
 

@@ -2,7 +2,8 @@
 
 What counts as a claim:
 - Something stated as a fact. Opinions ("I think", "probably", "must be"), questions, conditions ("if I were"), reports
-  of what others say ("Bob says he is the detective") and quoted words do not count. With words of certainty ("I know",
+  of what others say ("Bob says he is the detective"), quoted words and lines behind another's name ("Bob: I am the detective", in a
+  script or a copied log) do not count. With words of certainty ("I know",
   "I can confirm", "clearly"), a fact is still a fact.
 - A claim about oneself is a role claim, whatever it says: "I am the detective", "I'm innocent", "I'm not the mafioso".
   Speakers may name themselves ("Alice is innocent", said by Alice). A claim about others is guilt (mafia), innocence
@@ -77,7 +78,7 @@ def _find(text: str, speaker: str, names: tuple[str, ...], game: str) -> tuple[F
     checks: list[_Said] = []
     acts: list[_Found] = []
     own_results: set[int] = set()
-    masked = MaskedText(text, names)
+    masked = MaskedText(text, names, speaker)
     for sentence in sentences(masked.text, me):
         if not patterns.trigger.search(sentence.low):
             continue

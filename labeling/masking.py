@@ -28,14 +28,35 @@ def nicknames(names: Sequence[str]) -> Mapping[str, str]:
 _FIRST = 0xF0000
 _MOST_NAMES = 0xFFFD
 _ODD = {0x2018: "'", 0x2019: "'", 0x02BC: "'", 0x201C: '"', 0x201D: '"', 0x201E: '"', 0x2026: "...", 0x00A0: " "}
+_ODD |= {0x00AB: '"', 0x00BB: '"', 0x201F: '"', 0xFF1A: ":"}
 _ODD |= {code: " " for code in range(32) if code != 10}
 _UNSEEN = (*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x206A), 0xFEFF, 0x61C)
 _PLAIN = {chr(code): plain for code, plain in (_ODD | dict.fromkeys(_UNSEEN, "")).items()}
 _ODD_CHARACTER = re.compile(f"[{re.escape(''.join(_PLAIN))}]")
 _PRIVATE = re.compile(NAME)
 _BLANKS = re.compile(r"[ *_~`]{2,}|[*_~`]")
-_WHOLE = re.compile(r'\s*"([^"]*)"[\s.]*')
-_QUOTED = re.compile(r"""\"[^"]{0,400}"|(?<=[\s(,:-])'(?:[^'\n]|(?<=\w)'(?=\w)){1,200}'(?!\w)""")
+_FENCE = re.compile(r"(?:```|~~~)(?:\w{1,20}(?=\n))?")
+_ANY = f"{NAME[1:-1]}\\w"
+_QUOTED = re.compile(
+    rf"""\"[^"]{{0,400}}"|(?:(?<=[\s(,:-])|^)'(?:[^'\n]|(?<=[{_ANY}])'(?=\w)){{1,200}}'(?!\w)|"""
+    rf"""^[ ]?>[ >]{{0,9}}(?=[{_ANY}"'])[^\n]{{1,1000}}""",
+    re.MULTILINE,
+)
+_WORD = re.compile(rf"[{_ANY}]")
+
+# A label says whose words follow it: "Bob:", "[12:30] <Bob>", "2. Bob (day 1):", "Bob said:", "Bob's words were:".
+# "Listen, Bob:", "To Bob:", "@Bob:" and "Bob and Erin:" are none: they say to whom the speaker speaks.
+_ASIDE = r"(?:[(\[][^()\[\]\n]{0,40}[)\]]|\d\d?:[\d:]{2,5})"
+_LABEL = re.compile(
+    rf"(?:(?:^|(?<=[.!?\"'] ))(?:[^{_ANY}\n@]|\d|(?:day|night|round|turn|player|speaker)(?!\w)){{0,24}}"
+    rf"(?P<name>{NAME})(?:(?<=[\[<].)[\]>](?: ?:)?| ?(?:[\]>] ?)?(?:{_ASIDE} ?)?:(?! ?[()]))"
+    rf"|(?P<saying>{NAME}|(?<!\w)(?:he|she|they|you)(?!\w))(?: (?:just|then|also|only|has|already)){{0,2}}"
+    rf" (?:said|says|told|wrote|writes|repl(?:ied|ies)|answered|shouted|whispered|stated|states|announced|claimed)"
+    rf"(?: (?:\w+|{NAME})){{0,2}}:"
+    rf"|(?P<whose>{NAME})'s (?:\w+ )?(?:words?|message|statement|line)(?: (?:was|were|is))?:)\s*",
+    re.MULTILINE | re.IGNORECASE,
+)
+_LABELLED = re.compile(rf'(?:{_LABEL.pattern})(?:""|[^\n]*)', re.MULTILINE | re.IGNORECASE)
 
 # Names that are also English words: only the exact spelling counts as the name.
 _ORDINARY = frozenset(
@@ -50,26 +71,38 @@ _Edit = tuple[int, int, int, int]  # start and end of what was replaced; start a
 
 
 class MaskedText:
-    """The cleaned text with each name as one private character. Words in quotation marks are left out, because they
-    are someone else's, unless the whole text is quoted. text: the result; `said` gives positions in the original.
+    """What the speaker says, cleaned, with each name as one private character. Left out, because they are someone
+    else's, are words in quotation marks, block quotes and code fences, unless nothing else is said, and words behind
+    another player's name, to the end of their line or quotation. What stands behind the speaker's own name is the
+    speaker's. text: the result; `said` gives positions in the original.
     """
 
-    def __init__(self, text: str, names: tuple[str, ...]) -> None:
+    def __init__(self, text: str, names: tuple[str, ...], speaker: str = "") -> None:
         self.text = text
         self._steps: list[list[_Edit]] = []
         if not (text.isascii() and text.isprintable()):
             self._replace(_ODD_CHARACTER, lambda found: _PLAIN[found[0]])
             self.text = _PRIVATE.sub(" ", self.text)
+        self._replace(_FENCE, lambda _: '"')
         self._replace(_BLANKS, lambda _: " ")
-        if whole := _WHOLE.fullmatch(self.text):
-            start, end = whole.span(1)
-            self._steps.append([(0, start, 0, 0), (end, len(self.text), end - start, end - start)])
-            self.text = whole[1]
-        elif '"' in self.text or "'" in self.text:
-            self._replace(_QUOTED, lambda _: '""')
         pattern, marks = _name_pattern(names)
         if pattern:
             self._replace(pattern, lambda found: marks[found[0]])
+        me = mark_of(speaker, names)
+
+        def is_own(label: re.Match[str]) -> bool:
+            return (label["name"] or label["saying"] or label["whose"]) == me
+
+        marked = any(mark in self.text for mark in ":]>")
+        own = {label.end() for label in _LABEL.finditer(self.text) if is_own(label)} if marked else set()
+        quotes = any(mark in self.text for mark in "\"'>")
+        if quotes:
+            alone = not _WORD.search(_QUOTED.sub("", self.text))
+            self._replace(_QUOTED, lambda quote: _bare(quote[0]) if alone or quote.start() in own else '""')
+        if own:
+            self._replace(_LABEL, lambda label: "\n" if is_own(label) else label[0])
+        if marked:
+            self._replace(_LABELLED, lambda _: "\n")
 
     def said(self, start: int, end: int) -> tuple[int, int]:
         """Where the words from `start` to `end` stand in the original text."""
@@ -92,6 +125,11 @@ class MaskedText:
         self.text = pattern.sub(replaced, self.text)
         if edits:
             self._steps.append(edits)
+
+
+def _bare(quoted: str) -> str:
+    """The words without their marks, of the same length."""
+    return f" {quoted[1:-1]} " if quoted[0] in "\"'" else quoted
 
 
 def _before_start(edits: list[_Edit], position: int) -> int:
@@ -121,7 +159,7 @@ def _name_pattern(names: tuple[str, ...]) -> tuple[re.Pattern[str] | None, dict[
     for short, name in nicknames(kept).items():
         called += [(kept.index(name), short), (kept.index(name), short.capitalize())]
     for number, name in called:
-        spelled = MaskedText(name, ()).text.strip()
+        spelled = _BLANKS.sub(" ", _ODD_CHARACTER.sub(lambda found: _PLAIN[found[0]], name)).strip()
         spellings = {spelled} if spelled.lower() in _ORDINARY else {spelled, spelled.lower(), spelled.upper()}
         for spelling in spellings:
             if spelling:  # a name of punctuation alone cannot be masked

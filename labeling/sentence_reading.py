@@ -141,6 +141,7 @@ OPINION = regex(
     r"know)|"
     r"not that|enough (?:evidence|proof)|(?:explain\w*|questions?) how|how \S+ knows?)(?!\w)|"
     r"n't have (?:\w+ ){0,2}(?:evidence|proof)(?!\w)|"
+    rf"according to {NAME}|"
     r"n't (?:\w+ )?(?:sure|certain|convinced|say|saying|know|mean|prove|confirm|accuse|make)(?!\w)"
 )
 REASON = regex(r"(?:because|since|as) $")
@@ -153,6 +154,7 @@ HEDGE = regex(
 )
 TRAILING_OPINION = regex(
     r",? (?:i (?:think|guess|believe|suspect|suppose)|in my opinion|probably|perhaps|maybe)\W*$|\W+right\W*$"
+    rf"|, (?:(?:says|said|claims|claimed|according to) {NAME}|{NAME} (?:says|said|claims|claimed))\W*$"
 )
 SUPPOSED = regex(
     r"(?<!\w)(?:if|unless|suppose|supposing|assuming|what if|in case|imagine|whether|even if|were i)(?!\w)"
@@ -195,7 +197,6 @@ _SECOND_VOCATIVE = regex(rf" (?:and )?{NAME},")
 _LAST_VOCATIVE = regex(rf", ({NAME})\W*$")
 _NAMES = regex(NAME)
 _REACH, _LINK = 200, 20
-_OWN_LABEL = regex(rf"\W*({NAME})(?: \([^)]{{0,40}}\))?: ")
 
 
 def lower(text: str) -> str:
@@ -267,9 +268,7 @@ class Sentence:
 def sentences(masked: str, me: str) -> Iterator[Sentence]:
     """The sentences in order. The caller sets `focus` on the current sentence, and the next one starts with it."""
     you, focus = "", ""
-    own = _OWN_LABEL.match(masked)
-    start = own.end() if own and own[1] == me else 0
-    for number, found in enumerate(_SENTENCE.finditer(masked, start)):
+    for number, found in enumerate(_SENTENCE.finditer(masked)):
         low = lower(found[0])
         if low.isascii():  # it names nobody
             sentence = Sentence(low, found.start(), me, you, focus, number)

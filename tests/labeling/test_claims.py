@@ -9,13 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from liescope.labeling.accusing import accused
 from liescope.labeling.claims import find_claims
 from liescope.labeling.masking import MaskedText
 
 NAMES = ("Alice", "Bob", "Charlie", "Diana", "Erin")
 SENTENCES = [
     json.loads(line)
-    for line in (Path(__file__).parent / "claims_of_sentences.jsonl").read_text(encoding="utf-8").splitlines()
+    for name in ("claims_of_sentences.jsonl", "words_of_others.jsonl")
+    for line in (Path(__file__).parent / name).read_text(encoding="utf-8").splitlines()
 ]
 
 
@@ -95,6 +97,27 @@ def test_every_part_of_a_masked_text_comes_from_a_part_of_the_text(text: str) ->
     assert all(name in NAMES for name in named)
 
 
+@pytest.mark.parametrize("name", ["BOB", "bob", "Player 2", "PLAYER 2", "lime"])
+def test_a_label_may_spell_a_name_as_players_do(name: str) -> None:
+    names = ("Alice", "Bob", "Player 2: lime")
+    assert found(f"I saw nothing.\n{name}: I am the mafioso.", names=names) == set()
+
+
+def test_whose_words_a_label_marks_depends_on_who_speaks() -> None:
+    log = "Alice: I am the detective.\nBob: I am the mafioso. Alice: I killed nobody.\nErin said: I am innocent."
+    claimed = {who: {(claim.subject, claim.value) for claim in find_claims(log, who, NAMES, "mafia")} for who in NAMES}
+    assert claimed["Alice"] == {("Alice", "detective")}
+    assert claimed["Bob"] == {("Bob", "mafioso")}
+    assert claimed["Erin"] == {("Erin", "town")}
+    assert claimed["Charlie"] == set()
+
+
+def test_whom_another_accuses_in_a_replayed_line_the_speaker_does_not_accuse() -> None:
+    replayed = 'I trust nobody.\n[12:30] Bob: Diana is the mafioso.\nErin: "I suspect Diana."\n> Vote for Diana!'
+    assert accused(replayed, "Alice", NAMES, "mafia") == set()
+    assert accused(f"{replayed}\nAlice: 'Erin is the mafioso.'", "Alice", NAMES, "mafia") == {"Erin"}
+
+
 def test_a_repeated_claim_counts_once() -> None:
     assert len(find_claims("Bob is mafia. Listen: Bob is the mafioso!", "Alice", NAMES, "mafia")) == 1
 
@@ -130,6 +153,7 @@ def test_any_names_are_read_without_an_error_and_claims_are_about_them(names: li
 
 PIECES_WITHOUT_END = (
     *("a", " ", "I ", "Bob ", "Bob is the ", "Bob, ", '"', "I investigated Bob and ", "as the detective ", "my "),
+    *("Bob: ", "\n> ", "\n[12:30] ", "<Bob> ", ". 1 2 3 ", "Bob said a ", "'I ", "```\n", 'Alice: "'),
     *("not ", "I protected ", "one of the wolves ", "the other wolf is Bob, ", "Bob and Erin "),
 )
 
