@@ -2,9 +2,9 @@
 
 What counts as a claim:
 - Something stated as a fact. Opinions ("I think", "probably", "must be"), questions, conditions ("if I were"), reports
-  of what others say ("Bob says he is the detective"), quoted words and lines behind another's name ("Bob: I am the detective", in a
-  script or a copied log) do not count. With words of certainty ("I know",
-  "I can confirm", "clearly"), a fact is still a fact.
+  of what others say ("Bob says he is the detective"), quoted words and words behind another's name ("Bob: I am the
+  detective", as in a script or a copied log) do not count. With words of certainty ("I know", "I can confirm",
+  "clearly"), a fact is still a fact.
 - A claim about oneself is a role claim, whatever it says: "I am the detective", "I'm innocent", "I'm not the mafioso".
   Speakers may name themselves ("Alice is innocent", said by Alice). A claim about others is guilt (mafia), innocence
   (town, villager) or a role (the detective, or that they lie about being it).
