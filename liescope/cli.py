@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import signal
 import sys
 from collections.abc import Sequence
@@ -17,7 +18,8 @@ from typer.main import get_command
 
 from liescope import __version__
 from liescope.common.command_options import completed
-from liescope.common.errors import LiescopeError
+from liescope.common.errors import LiescopeError, UsageError
+from liescope.common.leaks import find_secret, hide_secrets, secrets_of
 from liescope.common.text import plain
 
 _FRONT, _WEB = "liescope.front_commands", "liescope.web.commands"
@@ -71,6 +73,7 @@ _GROUPS = {
 }
 _MODULES = {name: module for commands in _GROUPS.values() for name, (module, _) in commands.items()}
 
+_PASSWORD = re.compile(r"://[^/\s@:]*:[^/\s@]+@")
 _READER_GONE = 128 + signal.SIGPIPE
 
 
@@ -132,6 +135,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         words = os.environ.get("_TYPER_COMPLETE_ARGS", os.environ.get("COMP_WORDS", "")).split()[1:] or ["--help"]
     out = sys.stdout
     try:
+        _refuse_secrets(words)
         code = command_line(words).main(words, prog_name="liescope", standalone_mode=False)
         sys.stdout.flush()  # flushed here, where a closed pipe is caught, not at exit, where it would be a traceback
     except TyperException as error:
@@ -160,6 +164,19 @@ def _reader_gone(out: TextIO) -> int:
     return _READER_GONE
 
 
+def _refuse_secrets(words: Sequence[str]) -> None:
+    """Arguments are shown in messages and kept in the files of runs, so none may hold a secret."""
+    secrets = secrets_of(os.environ)
+    for number, word in enumerate(words, 1):
+        what = "a password in an address" if _PASSWORD.search(word) else find_secret(word, secrets)
+        if what:
+            raise UsageError(
+                f"argument {number} holds {what}; arguments are shown and kept, so take it out, and name a key's "
+                "variable instead, as in openai:MODEL?key_env=VARIABLE"
+            )
+
+
 def _fail(words: str) -> int:
-    print(f"error: {plain(' '.join(words.split()))}", file=sys.stderr)
+    words = hide_secrets(" ".join(words.split()), secrets_of(os.environ))
+    print(f"error: {plain(words)}", file=sys.stderr)
     return 1

@@ -1,11 +1,13 @@
 """Nothing that is published holds a secret, or an address of this machine's endpoints.
 
 Two scans for secrets: for the values of this machine's (variables named like one, and those that the runs' players name
-with key_env), and for anything that has the shape of a key. Both see through disguises: the escapes of JSON, URLs and
-HTML, also nested three deep; invisible characters, which cleaning would remove, and accents; and for secrets of LONG
-characters and more also another case, white space between the characters, compatible characters (full width), base64
-and hex. Any other encoding goes unnoticed, such as a secret spelled out in words, reversed or split up; a model that
-knows a secret can always find one.
+with key_env), and for anything that has the shape of a key. Texts are read as they are and with the escapes of JSON,
+URLs and HTML undone, also nested three deep, with and without tags and the colours of terminals. A secret is found
+where PIECE characters of it follow each other, forwards or backwards, one of them may be missing, when nothing but
+letters and digits counts: no case, punctuation, space, invisible character, accent or letter of another alphabet that
+looks alike; and where as many stand in base64 or hex. A secret that could be words is found as a whole, and a short one
+as it is written. Any other encoding goes unnoticed, such as a secret spelled out in words; a model that knows a secret
+can always find one.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from html import unescape
@@ -29,11 +31,22 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-# A secret needs so many characters to be looked for where a short word would match by chance, as across white space.
-LONG = 16
 HIDDEN = "[key]"
+PIECE = 12
+# So many characters need a secret that could be words, so that it is no sentence by chance.
+LONG = 16
 _DEPTH = 3
-_ESCAPE = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([/\\\"])|[nrtbf])")
+_ESCAPE = re.compile(
+    r"\\+(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([/\\\"])|[nrtbf])"
+    r"|%[0-7][0-9a-fA-F]|(?:%[89a-fA-F][0-9a-fA-F])+|&(?:\#[xX]?[0-9a-fA-F]{1,7}|[A-Za-z]{2,31});"
+)
+_MARKUP = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|<[^<>]*>")
+_LETTERS = bytes(range(256)).lower()
+_OTHERS = bytes(code for code in range(128) if not chr(code).isalnum())
+_ALIKE = str.maketrans(
+    "аᴀαвсᴄеԁһніιјкκӏмոоοрρԛѕтτυսνѵԝхχуγАΑВΒСЕΕНΗІΙЈКΚМΜΝОΟРΡЅТΤХΧУΥΖ",
+    "aaabccedhhiijkklmnooppqsttuuvvwxxyyAABBCEEHHIIJKKMMNOOPPSTTXXYYZ",
+)
 # Controls, format characters, characters that are not shown by default, accents, and halves of surrogate pairs.
 _SIGNS = (
     "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u0300-\u036f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160"
@@ -42,47 +55,45 @@ _SIGNS = (
     "\U000e0000-\U000e0fff"
 )
 _UNSEEN = re.compile(f"[{_SIGNS}]+")
-# What may stand between two characters of a secret, written as it is or as an escape of anything but a plain character.
-_BETWEEN = (
-    rf"[{_SIGNS}%s]|\\{{1,8}}(?:u(?!00[2-7])[0-9a-fA-F]{{4}}|x(?![2-7])[0-9a-fA-F]{{2}}%s)"
-    r"|%%(?:25){0,3}(?![2-7])[0-9a-fA-F]{2}|&\#(?:[xX]0*(?![2-7][0-9a-fA-F];)[0-9a-fA-F]{1,6}"
-    r"|0*(?!(?:3[2-9]|[4-9]\d|1[01]\d|12[0-6]);)\d{1,7});|&(?:zwn?j|shy|lrm|rlm|ZeroWidthSpace|NoBreak|nbsp);"
-)
 
 
 def _decodings(text: str) -> Iterator[str]:
     """The text, then each decoding of its escapes, while there are some left to decode."""
     yield text
     for _ in range(_DEPTH):
-        if not any(sign in text for sign in "\\%&"):
+        if not any(sign in text for sign in "\\%&") or text == (text := _ESCAPE.sub(_undone, text)):
             return
-        undone = unescape(unquote(_ESCAPE.sub(_undone, text)))
-        if undone == text:
-            return
-        text = undone
         yield text
 
 
 @dataclass(frozen=True, slots=True)
 class Decoding:
-    """One decoding of a text. seen: without invisible characters and accents; joined: also without white space; folded:
-    also in one case.
+    """One decoding of a text. seen: without invisible characters and accents; folded: its letters and digits alone, in
+    one case, also of the text without markup.
     """
 
     text: str
     seen: str
-    joined: str
-    folded: str
+    folded: tuple[str, ...]
 
 
 def looks(text: str) -> list[Decoding]:
     """The text and its decodings, prepared for the search for secrets."""
     found = []
     for form in _decodings(text):
-        shown = form if form.isascii() and form.isprintable() else _UNSEEN.sub("", normalize("NFKD", form))
-        joined = "".join(shown.split())
-        found.append(Decoding(form, shown, joined, joined.casefold()))
+        bare = _MARKUP.sub("", form) if "<" in form or "\x1b" in form else form
+        found.append(Decoding(form, _seen(form), tuple(_folded(one) for one in dict.fromkeys((form, bare)))))
     return found
+
+
+def _seen(text: str) -> str:
+    return text if text.isascii() and text.isprintable() else _UNSEEN.sub("", normalize("NFKD", text))
+
+
+def _folded(text: str) -> str:
+    if not text.isascii():
+        text = normalize("NFKD", text).translate(_ALIKE)
+    return text.encode("ascii", "ignore").translate(_LETTERS, _OTHERS).decode()
 
 
 @cache
@@ -92,59 +103,92 @@ def disguised(secret: str) -> Disguised:
 
 
 class Disguised:
-    """Finds one secret (printable ASCII) in texts."""
+    """Finds one secret (printable ASCII) in texts. long: whether it is also found changed and in pieces."""
 
     def __init__(self, secret: str) -> None:
         self._secret = secret
-        self._folded = secret.casefold()
-        self._long = len(secret) >= LONG
-        self._hex = secret.encode().hex()
-        self._codes = tuple(_base64(secret))
+        folded = _folded(secret)
+        words = secret.isalpha() or not (re.search("[0-9]", secret) or secret not in (secret.lower(), secret.upper()))
+        size = max(LONG, len(folded)) if words else PIECE
+        self.long = len(folded) >= size
+        self._pieces: dict[int, set[str]] = {}
+        if self.long:
+            near = _windows(folded, size)
+            if not words:
+                near |= {one[:i] + one[i + 1 :] for one in _windows(folded, size + 1) for i in range(1, size)}
+            self._pieces[size] = near | {piece[::-1] for piece in near}
+            self._pieces[2 * size] = _windows(secret.encode().hex(), 2 * size)
+            self._pieces[size * 4 // 3] = set().union(*(_windows(_folded(c), size * 4 // 3) for c in _base64(secret)))
+        # Any piece holds one of these where the text is cut into stretches of half of PIECE.
+        self._hints = {hint for pieces in self._pieces.values() for piece in pieces for hint in _windows(piece, _HINT)}
 
     def __repr__(self) -> str:
         return "Disguised()"
 
     def within(self, text: Iterable[Decoding]) -> bool:
         """Whether a text holds the secret, plainly or in one of the disguises."""
-        return any(self._in(look) for look in text)
-
-    def replaced(self, text: str, by: str) -> str:
-        """The text with the secret replaced; the whole text is replaced where a disguised secret cannot be located."""
-        if not self.within(looks(text)):
-            return text
-        text = _pattern(self._secret, self._long).sub(by, text)
-        if self._long:
-            text = re.sub(self._hex, by, text, flags=re.IGNORECASE)
-            for code in self._codes:
-                text = text.replace(code, by)
-        return by if self.within(looks(text)) else text
-
-    def _in(self, look: Decoding) -> bool:
-        if self._secret in look.text or self._secret in look.seen:
-            return True
-        return self._long and (
-            self._folded in look.folded or self._hex in look.folded or any(code in look.joined for code in self._codes)
+        return any(
+            self._secret in look.text or self._secret in look.seen or any(any(self._in(one)) for one in look.folded)
+            for look in text
         )
 
+    def replaced(self, text: str, by: str) -> str:
+        """The text with the secret replaced."""
+        if not self.within(looks(text)):
+            return text
+        hidden = bytearray(len(text))
+        for signs in _placed(text):
+            for fold in (str, _seen, _folded):
+                places = [(sign, *place) for each, *place in signs for sign in fold(each)]
+                for start, end in self._in("".join(sign for sign, _, _ in places), plain=fold is not _folded):
+                    first, last = places[start][1], places[end - 1][2]
+                    hidden[first:last] = b"\1" * (last - first)
+        spans = [found.span() for found in re.finditer(b"\1+", hidden)]
+        for start, end in reversed(spans):
+            text = text[:start] + by + text[end:]
+        return text
 
-@cache
-def _pattern(secret: str, long: bool) -> re.Pattern[str]:
-    parts = [_letter(secret[0])]
-    for letter in secret[1:]:
-        ends = "".join(sign for sign in "nrtbf" if sign != letter.casefold()) if long else ""
-        between = _BETWEEN % (r"\s" if long else "", f"|[{ends}]" if ends else "")
-        parts += [f"(?:{between}){{0,64}}?", _letter(letter)]
-    return re.compile("".join(parts), re.IGNORECASE if long else re.NOFLAG)
+    def _in(self, text: str, plain: bool = False) -> Iterator[tuple[int, int]]:
+        """Where a text, folded or plain, holds the secret or a piece of it."""
+        if plain:
+            yield from (found.span() for found in re.finditer(re.escape(self._secret), text))
+        elif any(text[at : at + _HINT] in self._hints for at in range(0, len(text), _HINT)):
+            for size, pieces in self._pieces.items():
+                for at in range(len(text) - size + 1):
+                    if text[at : at + size] in pieces:
+                        yield at, at + size
 
 
-def _letter(letter: str) -> str:
-    """The ways to write one ASCII character; nested JSON doubles the backslashes of its escapes."""
-    code = f"{ord(letter):02x}"
-    digits = "".join(f"[{digit}{digit.upper()}]" if digit.isalpha() else digit for digit in code)
-    return (
-        rf"(?:\\{{0,8}}(?:u00{digits}|x{digits}|{re.escape(letter)})|%(?:25){{0,3}}{digits}"
-        rf"|&\#(?:0*{ord(letter)}|[xX]0*{digits});)"
-    )
+_HINT = PIECE // 2
+
+
+def _windows(text: str, size: int) -> set[str]:
+    return {text[at : at + size] for at in range(len(text) - size + 1)}
+
+
+_Signs = list[tuple[str, int, int]]  # characters, and from where to where each stands in the original text
+
+
+def _placed(text: str) -> Iterator[_Signs]:
+    """As `_decodings`, each with and without markup."""
+    signs: _Signs = [(sign, at, at + 1) for at, sign in enumerate(text)]
+    for form in _decodings(text):
+        if form is not text:
+            signs = _changed(_ESCAPE, signs, _undone)
+        yield signs
+        if _MARKUP.search(form):
+            yield _changed(_MARKUP, signs, lambda _: "")
+
+
+def _changed(what: re.Pattern[str], signs: _Signs, by: Callable[[re.Match[str]], str]) -> _Signs:
+    new: _Signs = []
+    last = 0
+    for found in what.finditer("".join(sign for sign, _, _ in signs)):
+        start, end = found.span()
+        new += signs[last:start]
+        new += [(sign, signs[start][1], signs[end - 1][2]) for sign in by(found)]
+        last = end
+    return new + signs[last:]
 
 
 def _base64(secret: str) -> Iterator[str]:
@@ -153,12 +197,13 @@ def _base64(secret: str) -> Iterator[str]:
     """
     data = secret.encode()
     for before in range(3):
-        whole = b64encode(bytes(before) + data).decode()[-(-8 * before // 6) : 8 * (before + len(data)) // 6]
-        yield from {whole, whole.translate(str.maketrans("+/", "-_"))}
+        yield b64encode(bytes(before) + data).decode()[-(-8 * before // 6) : 8 * (before + len(data)) // 6]
 
 
 def _undone(found: re.Match[str]) -> str:
-    number = found[1] or found[2]
+    number, whole = found[1] or found[2], found[0]
+    if whole[0] != "\\":
+        return unescape(whole) if whole[0] == "&" else unquote(whole)
     return chr(int(number, 16)) if number else found[3] or " "
 
 
@@ -178,11 +223,16 @@ _KEY_ENV = re.compile(r"[?&]key_env=([A-Za-z_][A-Za-z0-9_]*)")
 
 def secrets_of(environment: Mapping[str, str], named: Iterable[str] = ()) -> dict[str, str]:
     """The variables that hold a secret, by their name (OPENAI_API_KEY, HF_TOKEN …) or listed in `named`, if their value
-    is long enough.
+    is long enough and no word.
     """
     also = frozenset(named)
     found = {name: value.strip() for name, value in environment.items() if name in also or _SECRET.search(name)}
-    return {name: value for name, value in found.items() if len(value) >= _SHORTEST}
+    return {name: value for name, value in found.items() if len(value) >= _SHORTEST and not is_word(value)}
+
+
+def is_word(value: str) -> bool:
+    """Whether a value is one short word, such as servers at home take for a key: people say it by chance."""
+    return len(value) < LONG and value.isalpha() and value in (value.lower(), value.upper())
 
 
 def key_variables(plan: Any) -> set[str]:

@@ -22,7 +22,7 @@ from urllib.parse import unquote, urlsplit
 from pydantic import Field
 
 from liescope.common.errors import BadData, MissingKey, UsageError
-from liescope.common.leaks import HIDDEN, LONG, Disguised, find_secret, looks, secrets_of
+from liescope.common.leaks import HIDDEN, Disguised, find_secret, is_word, looks, secrets_of
 from liescope.games.core import Reply
 from liescope.generate.players.player_registry import NamedText, SeatOptions, joined
 
@@ -50,7 +50,7 @@ class Secrets:
         return f"Secrets({len(self._keys)})"
 
     def add(self, secret: str) -> None:
-        if len(secret) >= _SHORTEST and secret not in self._keys:
+        if len(secret) >= _SHORTEST and not is_word(secret) and secret not in self._keys:
             self._keys[secret] = Disguised(secret)
 
     def hide(self, text: str) -> str:
@@ -85,7 +85,7 @@ class Secrets:
         """The request without keys in its messages: what others said may come from earlier games or from elsewhere. A
         short key may be a word of the game, and stays.
         """
-        keys = [key for secret, key in self._keys.items() if len(secret) >= LONG]
+        keys = [key for key in self._keys.values() if key.long]
         read = [looks(part["content"]) for part in body["messages"]] if keys else []
         if not any(key.within(part) for key in keys for part in read):
             return body

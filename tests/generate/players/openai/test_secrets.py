@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
+import random
 import re
+import string
 import sys
 import unicodedata
 from base64 import b64decode, b64encode
@@ -17,7 +19,7 @@ import pytest
 
 from liescope import cli
 from liescope.common.errors import PlayerFailed, RunPaused
-from liescope.common.leaks import HIDDEN
+from liescope.common.leaks import HIDDEN, Disguised, find_secret, looks, secrets_of
 from liescope.games.core import AskKind
 from liescope.generate.players.openai.spec import Secrets
 from liescope.generate.players.parsing.choice import visible
@@ -148,6 +150,130 @@ def test_a_key_in_disguise_is_hidden(name: str, around: str) -> None:
     assert HIDDEN in secrets.hide(said)
 
 
+KEY = "sk-proj-Qm7Zx2Lp9VtR4bNc8WkYf3Hd6JgTs5Aa"
+BETWEEN = [
+    *"*.,;:|/~_+='\"`\u00b7\u2011\u2014\u3000\u0323",
+    "\n> ",
+    "**",
+    "<b></b>",
+    '<span class="a1">',
+    "\x1b[31m",
+    "\\u001b[1m",
+]
+MORE = {
+    **{f"with {sign!a} between": sign.join for sign in BETWEEN},
+    **{
+        f"with {sign!a} for hyphens": lambda key, sign=sign: key.replace("-", sign)
+        for sign in ("\u2010", "\u2212", "", "\\u2011", "&#8209;")
+    },
+    **{f"without character {at}": lambda key, at=at: key[:at] + key[at + 1 :] for at in range(len(KEY))},
+    **{f"with a star for {at}": lambda key, at=at: f"{key[:at]}*{key[at + 1 :]}" for at in range(0, len(KEY), 5)},
+    **{f"from {at}": lambda key, at=at: key[at : at + 14] for at in range(0, len(KEY) - 14, 5)},
+    **{
+        f"{form} of a part": lambda key, to=to: to(key[9:30])
+        for form, to in {
+            "base64": lambda part: b64encode(part.encode()).decode(),
+            "hex": lambda part: part.encode().hex(" "),
+            "percents": lambda part: "".join(f"%25{ord(sign):02x}" for sign in part),
+            "upper case": str.upper,
+            "escapes": lambda part: "".join(f"\\\\u{ord(sign):04X}" for sign in part),
+        }.items()
+    },
+    "backwards": lambda key: key[::-1],
+    "backwards, spaced": lambda key: " ".join(key[::-1]).swapcase(),
+    "in Cyrillic": lambda key: key.translate(
+        str.maketrans("aocepxAHT", "\u0430\u043e\u0441\u0435\u0440\u0445\u0410\u041d\u0422")
+    ),
+    "in a word": lambda key: f"hello{key}world",
+    "in a tag": lambda key: f'<img alt="{key.lower()}">',
+    "around a comment": lambda key: f"{key[:10]}<!-- x -->{key[10:]}",
+}
+
+
+@pytest.mark.parametrize("name", MORE)
+def test_whoever_finds_twelve_characters_of_a_key_finds_it_changed(name: str) -> None:
+    said, key = f"Ui: {MORE[name](KEY)}, ie ui", Disguised(KEY)
+    assert key.within(looks(said))
+    hidden = key.replaced(said, HIDDEN)
+    assert HIDDEN in hidden
+    assert hidden.startswith("Ui: ")
+    assert hidden.endswith(", ie ui")
+    assert not key.within(looks(hidden))
+    assert not re.search("[a-zA-Z0-9]{3}", re.sub("hello|world|key|<.*?>|u?001b|31m|img|alt", "", hidden))
+
+
+def test_two_messages_with_half_a_key_each_hold_none() -> None:
+    key = Disguised(KEY)
+    assert [key.replaced(part, HIDDEN) for part in (KEY[:20], KEY[20:])] == [HIDDEN, HIDDEN]
+
+
+def test_what_people_say_holds_no_key_by_chance() -> None:
+    draw = random.Random(7)
+    signs = string.ascii_letters + string.digits
+    keys = [Disguised("".join(draw.choices(signs, k=40))) for _ in range(20)]
+    keys += map(Disguised, ("this-key-is-not-needed", "replace-me-please"))
+    words = [
+        "vote",
+        "for",
+        "is",
+        "not",
+        "needed",
+        "key",
+        "this",
+        "please",
+        "Bob",
+        "\u2019s",
+        "<b>",
+        "50%",
+        "replace",
+        "&amp;",
+        "me",
+        "to",
+    ]
+    for _ in range(200):
+        said = looks(
+            f"{' '.join(draw.choices(words, k=40))} {draw.randbytes(40).hex()} {b64encode(draw.randbytes(60))}"
+        )
+        assert not any(key.within(said) for key in keys)
+
+
+def test_a_word_is_no_secret_and_what_holds_digits_is() -> None:
+    found = {"A_API_KEY": "undefined", "B_API_KEY": "EMPTY", "C_API_KEY": "anything", "D_API_KEY": "k3yk3yk3y"}
+    assert set(secrets_of(found)) == {"D_API_KEY"}
+
+
+ARGUMENTS = [
+    ["play", "{}"],
+    ["play", "mini-mafia", "--player", "{}"],
+    ["play", "mini-mafia", "--player", "openai:x@http://localhost:1?persona={}"],
+    ["play", "mini-mafia", "--player", "local:x?persona={}.txt"],
+    ["play", "mini-mafia", "--names", "Ann,{},Cid"],
+    ["import", "https://me:{}@localhost/x.csv"],
+    ["report", "x", "--title", "{}"],
+    ["{}"],
+    ["show", "--{}"],
+]
+
+
+@pytest.mark.parametrize("arguments", ARGUMENTS)
+@pytest.mark.parametrize("form", [str, str.upper, lambda key: key[9:30], lambda key: key.replace("-", "\u2011")])
+def test_no_argument_with_a_key_is_shown_or_kept(arguments, form, monkeypatch, tmp_path, capsys) -> None:
+    monkeypatch.setenv("MY_API_KEY", KEY)
+    monkeypatch.chdir(tmp_path)
+    assert cli.main([part.format(form(KEY)) for part in arguments]) == 1
+    said = "".join(capsys.readouterr())
+    assert "holds" in said
+    assert not find_secret(said, {"it": KEY})
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_that_an_error_quotes_shows_no_key(monkeypatch, tmp_path, capsys) -> None:
+    monkeypatch.setenv("MY_API_KEY", KEY)
+    (tmp_path / "x.csv").write_text(f"text,{KEY}\n")
+    assert cli.main(["import", "texts", str(tmp_path / "x.csv"), "--label", "no", "--out", str(tmp_path / "run")]) == 1
+    assert not find_secret("".join(capsys.readouterr()), {"it": KEY})
+
+
 def test_whatever_cleaning_removes_hides_no_key_and_neither_does_any_format_character() -> None:
     secrets = Secrets()
     secrets.add(SECRET)
@@ -162,8 +288,8 @@ def test_words_that_are_no_key_stay() -> None:
     secrets = Secrets()
     for key in (LONG, "ollama", "secret-1"):
         secrets.add(key)
-    near = ("Ollama and o l l a m a", "a secret - 1 of many", LONG[:20], b64encode(LONG[:12].encode()).decode())
-    long = ("\\" * 100_000, LONG[:5] * 20_000, "%2f" * 50_000)
+    near = ("Ollama and o l l a m a", "a secret - 1 of many", LONG[:14], b64encode(LONG[:8].encode()).decode())
+    long = ("\\" * 100_000, "<" * 100_000, LONG[:5] * 20_000, "%2f" * 50_000)
     for text in (*near, *long):
         assert secrets.hide(text) == text
 
