@@ -19,7 +19,7 @@ from typer.main import get_command
 from liescope import __version__
 from liescope.common.command_options import completed
 from liescope.common.errors import LiescopeError, UsageError
-from liescope.common.leaks import find_secret, hide_secrets, secrets_of
+from liescope.common.leaks import find_secret, hide_secrets, is_word, secrets_of
 from liescope.common.text import plain
 
 _FRONT, _WEB = "liescope.front_commands", "liescope.web.commands"
@@ -166,7 +166,7 @@ def _reader_gone(out: TextIO) -> int:
 
 def _refuse_secrets(words: Sequence[str]) -> None:
     """Arguments are shown in messages and kept in the files of runs, so none may hold a secret."""
-    secrets = secrets_of(os.environ)
+    secrets = {name: value for name, value in secrets_of(os.environ).items() if not is_word(value)}
     for number, word in enumerate(words, 1):
         what = "a password in an address" if _PASSWORD.search(word) else find_secret(word, secrets)
         if what:

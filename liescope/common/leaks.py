@@ -139,7 +139,7 @@ class Disguised:
         hidden = bytearray(len(text))
         for signs in _placed(text):
             for fold in (str, _seen, _folded):
-                places = [(sign, *place) for each, *place in signs for sign in fold(each)]
+                places = [(sign, first, last) for each, first, last in signs for sign in fold(each)]
                 for start, end in self._in("".join(sign for sign, _, _ in places), plain=fold is not _folded):
                     first, last = places[start][1], places[end - 1][2]
                     hidden[first:last] = b"\1" * (last - first)
@@ -223,11 +223,11 @@ _KEY_ENV = re.compile(r"[?&]key_env=([A-Za-z_][A-Za-z0-9_]*)")
 
 def secrets_of(environment: Mapping[str, str], named: Iterable[str] = ()) -> dict[str, str]:
     """The variables that hold a secret, by their name (OPENAI_API_KEY, HF_TOKEN …) or listed in `named`, if their value
-    is long enough and no word.
+    is long enough.
     """
     also = frozenset(named)
     found = {name: value.strip() for name, value in environment.items() if name in also or _SECRET.search(name)}
-    return {name: value for name, value in found.items() if len(value) >= _SHORTEST and not is_word(value)}
+    return {name: value for name, value in found.items() if len(value) >= _SHORTEST}
 
 
 def is_word(value: str) -> bool:
