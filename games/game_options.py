@@ -9,6 +9,7 @@ from pydantic import BeforeValidator, Field
 
 from liescope.common.errors import UsageError
 from liescope.common.settings import Option, OptionsModel
+from liescope.common.text import look_alikes, look_of, plain
 
 NAMES = ("Alice", "Bob", "Charlie", "Diana", "Erin", "Frank", "Grace", "Henry", "Ivy", "Jack", "Kate", "Liam")
 
@@ -88,8 +89,14 @@ class GameSpec(OptionsModel, ABC):
         players, names = sum(counts.values()) - self.undealt(), self.seats()
         if len(names) != players:
             raise UsageError(f"{players} players need {players} names, but {len(names)} are given")
-        if len({name.casefold() for name in names}) != players or not all(name.strip() for name in names):
-            raise UsageError("player names must be unique (upper and lower case count as the same)")
+        if not all(map(look_of, names)):
+            raise UsageError("a player's name is empty; give each player a name of at least one letter")
+        if alike := look_alikes(names):
+            one, other = (plain(name) for name in alike)
+            raise UsageError(
+                f"player names must look different, but {one} and {other} are alike (case, alphabet and marks that "
+                "nobody sees do not count); rename one of them"
+            )
         if self.roles and sorted(self.roles) != sorted(self.deck()):
             raise UsageError(f"the fixed roles {', '.join(self.roles)} do not match the cards {counts}")
         if not self.assess and (self.assess_share < 1 or self.show_suspicion):

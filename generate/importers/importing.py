@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from liescope.common.console import progress as progress_bar
 from liescope.common.errors import BadData, PlanChanged, UsageError
 from liescope.common.registry import Registry
-from liescope.common.text import unit_of
+from liescope.common.text import look_alikes, unit_of
 from liescope.games.core import EventKind
 from liescope.games.record import GameRecord, Source, Status, record_to_json
 from liescope.games.record_checks import NotARecord, check_record
@@ -94,7 +94,8 @@ class ImportSummary:
         self.with_a_person += any(seat.source is Source.HUMAN for seat in game.seats)
         self.filled_in.update(event.kind.value for event in game.events if event.fallback)
         self.left_out.update(game.meta.get("cells_left_out", {}))
-        self.notes.update({*game.meta.get("import_notes", ())})
+        alike = ["speakers whose names look alike"] if look_alikes(seat.name for seat in game.seats) else []
+        self.notes.update({*game.meta.get("import_notes", ()), *alike})
         self.played.update({(seat.role, seat.model, winner) for seat in game.seats})
 
 

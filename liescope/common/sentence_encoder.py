@@ -80,9 +80,22 @@ def transformer_folder(name: str, what: str, choices: str, revision: str = "") -
             f"a detector whose {what} came from a folder cannot learn again: what the {what} was before is not "
             f"kept. Train a new one from that folder (a folder of this name is ./{LOCAL})"
         )
-    folder = Path(name) if Path(name).is_dir() else _fetched(name, what, choices, revision)
+    check_name(name, what, choices)
+    if Path(name).is_dir():
+        return Path(name)
+    folder = _fetched(name, what, choices, revision)
     check_encoder(folder, what, choices)
     return folder
+
+
+def check_name(name: str, what: str, choices: str) -> None:
+    """Raises as `transformer_folder`, before any library is loaded, for a folder that holds no transformer that may be
+    read, and for a name that is neither a folder nor a Hub id.
+    """
+    if Path(name).is_dir():
+        check_encoder(Path(name), what, choices)
+    elif not is_hub_id(name):
+        raise UsageError(f"the {what} {name!r} cannot be loaded: no such folder, and no Hub id; {choices}")
 
 
 def is_hub_id(name: str) -> bool:
@@ -118,8 +131,6 @@ def _fetched(name: str, what: str, choices: str, revision: str) -> Path:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError
 
-    if not is_hub_id(name):
-        raise UsageError(f"the {what} {name!r} cannot be loaded: no such folder, and no Hub id; {choices}")
     try:
         return Path(snapshot_download(name, revision=revision or None, allow_patterns=list(_WANTED)))
     except (OSError, ValueError, HfHubHTTPError) as error:

@@ -32,6 +32,31 @@ def markdown(text: str) -> str:
     return " ".join(escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").split())
 
 
+# Letters of other alphabets that look like a Latin one, Cyrillic and then Greek, before case is folded
+_LOOKS = str.maketrans(
+    "АВЕЅІЈКМНОРСТУХԚԜаеѕіјорсухһԁԛԝΑΒΕΖΗΙΚΜΝΟΡΤΥΧαιονϲϳıɑɡ",
+    "ABESIJKMHOPCTYXQWaesijopcyxhdqwABEZHIKMNOPTYXaiovcjiag",
+)
+
+
+def look_of(name: str) -> str:
+    """What a name looks like: names that a reader cannot tell apart, by case, alphabet, form of letters, spacing or
+    marks that nobody sees, have one look.
+    """
+    seen = "".join(letter for letter in unicodedata.normalize("NFKC", name) if unicodedata.category(letter) != "Cf")
+    return " ".join(seen.translate(_LOOKS).casefold().split())
+
+
+def look_alikes(names: Iterable[str]) -> tuple[str, str] | None:
+    """The first two of some names that look alike."""
+    first: dict[str, str] = {}
+    for name in names:
+        if (look := look_of(name)) in first:
+            return first[look], name
+        first[look] = name
+    return None
+
+
 TEXT, CHAT = "text", "chat"
 """What stands in the place of a game's name where there is no game: a text of somebody's table, and a conversation."""
 ASSISTANT = "assistant"

@@ -10,7 +10,7 @@ import pytest
 from liescope.common.errors import BadData, LiescopeError, MissingExtra
 from liescope.common.leaks import all_without_addresses, without_addresses
 from liescope.common.reading import Reading, check_folder, read_bytes, read_text
-from liescope.common.text import Units, cell, markdown, plain
+from liescope.common.text import Units, cell, look_alikes, look_of, markdown, plain
 
 HOSTILE = [
     "[click](javascript:alert(1))",
@@ -32,6 +32,41 @@ def test_markdown_begins_no_link_markup_or_cell(text: str) -> None:
     assert not re.search(r"(?<!\\)://", shown)
     assert "www." not in shown
     assert markdown("gpt-4.1 (mini), 50%") == "gpt-4.1 (mini), 50%"
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("Alice", "\u0410lice"),  # a Cyrillic A
+        ("Bob", "\u0412\u043eb"),
+        ("Sasha", "\u0405\u0430sh\u0430"),
+        ("Zoe", "\u0396oe"),  # a Greek Z
+        ("Kim", "\u212aim"),  # the sign for kelvin
+        ("Ann", "\uff21\uff4e\uff4e"),
+        ("Ann", "A\u200bnn"),
+        ("Ann Lee", " ann\u00a0 LEE"),
+        ("Zo\u00eb", "Zoe\u0308"),
+    ],
+)
+def test_names_that_no_reader_can_tell_apart_look_alike(name: str, other: str) -> None:
+    assert look_alikes(["Charlie", name, other]) == (name, other)
+
+
+def test_names_that_a_reader_can_tell_apart_do_not() -> None:
+    names = [
+        "Zoe",
+        "Zo\u00eb",
+        "\u0410\u043b\u0438\u0441\u0430",
+        "Alisa",
+        "\u674e\u96f7",
+        "\u674e",
+        "P1",
+        "P2",
+        "\u041e\u043b\u044f",
+        "Olya",
+    ]
+    assert look_alikes(names) is None
+    assert not look_of(" \u200b")
 
 
 def test_a_terminal_and_a_spreadsheet_run_nothing() -> None:

@@ -20,7 +20,7 @@ from pydantic import BeforeValidator, Field
 
 from liescope.common.errors import MissingExtra, PlayerFailed, UsageError
 from liescope.common.reading import Reading
-from liescope.common.sentence_encoder import read_transformer, transformer_folder
+from liescope.common.sentence_encoder import check_name, read_transformer, transformer_folder
 from liescope.games.core import ASSESSMENTS, FORMS, AskKind
 from liescope.generate.players.parsing.choice import split_reasoning
 from liescope.generate.players.player_registry import SeatOptions
@@ -166,6 +166,11 @@ class Loaded:
         if start <= 0:
             return 0
         return bisect_right(range(len(ids)), start, key=lambda end: len(self.text(ids[: end + 1])))
+
+
+def check_model(spec: LocalSpec) -> None:
+    """Raises UsageError or BadData at once for a spec whose folder holds no model that can be loaded."""
+    check_name(spec.name, "language model", _CHOICES)
 
 
 def load(spec: LocalSpec) -> Loaded:

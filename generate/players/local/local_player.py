@@ -41,6 +41,7 @@ from liescope.generate.players.local.loading import (
     Loaded,
     LocalSpec,
     PromptRow,
+    check_model,
     load,
     random_key,
     read_spec,
@@ -335,8 +336,9 @@ class LocalPlayer:
 def open_local(argument: str, context: PlayerContext) -> LocalPlayer:
     """The player of a spec string without its "local:"; `prepare` loads its model.
 
-    Raises UsageError for a spec that cannot be parsed or templates that do not work, BadData for a persona that cannot
-    be read.
+    Raises UsageError for a spec that cannot be parsed, a folder without a model or templates that do not work, BadData
+    for a persona or a model's settings that cannot be read.
     """
     spec, prompts = read_spec(argument), load_prompts(context.prompts, context.game)
+    check_model(spec)
     return LocalPlayer(spec, NamedText.of(spec.options.persona, context.files), prompts, context)

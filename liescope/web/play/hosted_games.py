@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from liescope.common.errors import LiescopeError, RunPaused, UsageError
+from liescope.common.text import look_of
 from liescope.games.core import Ask, Event, public
 from liescope.games.game_options import GameSpec
 from liescope.games.game_registry import find_game
@@ -136,9 +137,9 @@ class HostedGame:
             raise UsageError("this seat is taken; ask the host for a link of your own")
         if self.state is not State.LOBBY:
             raise UsageError("the game has begun without you; ask the host for a seat in another game")
-        taken = {str(other.kept.pseudonym).casefold() for other in self.seats.values()} | set(self.setup.seats)
-        if chosen.casefold() in {name.casefold() for name in taken}:
-            raise UsageError("somebody in this game has that name; choose another pseudonym")
+        taken = {str(other.kept.pseudonym) for other in self.seats.values()} | set(self.setup.seats)
+        if look_of(chosen) in map(look_of, taken):
+            raise UsageError("somebody in this game has that name, or one that looks like it; choose another pseudonym")
         self._keep(name, pseudonym=chosen, consent=consent, consented=now())
         if self.here == len(self.seats):
             self.start()

@@ -76,6 +76,13 @@ def test_what_a_row_says_becomes_labels_and_the_rest_is_null_with_the_reason(wri
     assert game.events[0].data["claims"] == claims
 
 
+def test_speakers_whose_names_look_alike_are_read_and_noted(write_log: Writer, tmp_path: Path) -> None:
+    rows = [said("I am Ann."), said("So am I.", "\u0410nn"), said("Hm.", game_id="h"), said("Hm.", "Ben", game_id="h")]
+    result = import_games("jsonl", write_log(rows), out=tmp_path / "run")
+    assert result.summary.statements == 4
+    assert result.summary.notes == {"speakers whose names look alike": 1}
+
+
 def test_columns_are_renamed_and_what_is_not_read_is_named_once(write_log: Writer) -> None:
     rows = [{"dialogue": 7, "who": "Ann", "message": "Hi.", "llm": True, "role": "user", "mood": "calm", "empty": None}]
     names = ["dialogue=game_id", "who=speaker", "message=text", "llm=source", "role="]

@@ -17,7 +17,7 @@ from liescope.games.core import Ask, AskKind
 from liescope.generate.players.human import pseudonym, suggested
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.withdraw import withdraw
-from liescope.web.play.game_setup import CONSENT, LONGEST, State, read_consent
+from liescope.web.play.game_setup import CONSENT, LONGEST, State, check_players, make_setup, read_consent
 from liescope.web.play.hosted_games import HostedGame
 from tests.web.play.person import said, sheets
 from tests.web.play.seated import MARK, OTTER, get, only, playing, post, seated, server_of, soon, told_nowhere
@@ -34,6 +34,26 @@ from tests.web.server import Server
 def test_a_pseudonym_is_short_and_plain_and_tells_nobody_how_to_reach_somebody(name: str) -> None:
     with pytest.raises(UsageError, match="pseudonym"):
         pseudonym(name)
+
+
+@pytest.mark.parametrize("name", ["blue otter", "Blue \u041etter", " Blue  OTTER", "\u0410lice"])
+def test_nobody_takes_a_name_that_looks_like_another_player_s(tmp_path: Path, name: str) -> None:
+    async def game() -> None:
+        async with server_of(tmp_path) as hub:
+            table = hub.add(make_setup("mini-mafia", 2, ["scripted:steady"], {}))
+            first, second = table.seats
+            table.take(first, "Blue Otter", "a text")
+            with pytest.raises(UsageError, match="looks like it"):
+                table.take(second, name, "a text")
+            table.take(second, "Blue Heron", "a text")
+
+    asyncio.run(game())
+
+
+def test_a_host_s_player_whose_folder_holds_no_model_is_refused_at_once(tmp_path: Path) -> None:
+    setup = make_setup("mini-mafia", 1, [f"local:{tmp_path}"], {})
+    with pytest.raises(UsageError, match=r"has no config\.json"):
+        asyncio.run(check_players(setup))
 
 
 def test_a_suggested_pseudonym_can_be_taken_and_is_free() -> None:

@@ -225,6 +225,15 @@ def test_a_spec_that_does_not_work_is_said_at_the_start(model: Path, argument: s
         asyncio.run(open_player(f"local:{argument.format(model=model)}", table()[0]).prepare())
 
 
+@pytest.mark.parametrize("name", ["{folder}", "{folder}/missing", "./missing"])
+def test_a_folder_without_a_model_is_refused_before_any_library_is_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    with pytest.raises(UsageError, match=r"cannot be loaded: .*give the Hub id of a causal language model"):
+        open_player(f"local:{name.format(folder=tmp_path)}", table()[0])
+
+
 def test_a_model_that_is_more_than_data_is_refused(model: Path, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(model, tmp_path / "code"))
     config = json.loads((folder / "config.json").read_text())
