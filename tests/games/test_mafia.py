@@ -140,8 +140,9 @@ def test_the_killer_is_drawn_evenly_among_the_mafiosos() -> None:
         ({"mafiosos": 2, "detectives": 0, "villagers": 0}, "not a mafioso"),
         ({"names": ("Ann", "Ben")}, "7 players need 7 names, but 2"),
         ({"mafiosos": 10, "detectives": 10, "villagers": 10}, "30 players need 30 names, but 12"),
-        ({"mafiosos": 1, "detectives": 0, "villagers": 1, "names": ("Ann", "ANN")}, "must be unique"),
-        ({"mafiosos": 1, "detectives": 0, "villagers": 1, "names": ("Ann", " ")}, "must be unique"),
+        ({"mafiosos": 1, "detectives": 0, "villagers": 1, "names": ("Ann", "ANN")}, "Ann and ANN are alike"),
+        ({"mafiosos": 1, "detectives": 0, "villagers": 1, "names": ("Ann", "\u0410nn")}, "are alike"),
+        ({"mafiosos": 1, "detectives": 0, "villagers": 1, "names": ("Ann", " ")}, "a player's name is empty"),
         ({"mafiosos": 1, "detectives": 0, "villagers": 1, "roles": ("villager", "villager")}, "do not match"),
     ],
 )
