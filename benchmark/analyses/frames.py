@@ -19,6 +19,7 @@ import polars.selectors as cs
 
 from liescope.benchmark.analyses.conditions_of_play import PLAYERS, UNKNOWN, prepare
 from liescope.benchmark.capability.count_sources import check_apart
+from liescope.benchmark.capability.counts import SILENT, UNHEARD
 from liescope.common.errors import BadData, UsageError
 from liescope.games.core import AskKind
 from liescope.games.game_registry import GAMES, PROMPTS
@@ -70,7 +71,8 @@ COLUMNS: dict[str, tuple[str, ...]] = {
 Tables = Mapping[str, pl.DataFrame]
 _DRAWN = pl.col("fallback") != ""
 _DAY = ["game_id", "day"]
-_ENDED = (pl.col("status") == Status.DONE.value) & pl.col("reason").is_not_null()
+_DONE = (pl.col("status") == Status.DONE.value) & ~SILENT
+_ENDED = _DONE & pl.col("reason").is_not_null()
 _PLAYED_HERE = pl.col("game").is_in(list(GAMES))
 _BY_IMPORTER = pl.col("origin").str.starts_with(BY_IMPORTER)
 _OF_LABELS = pl.when(_PLAYED_HERE).then(pl.col("origin") == RULES).otherwise(_BY_IMPORTER)
@@ -296,17 +298,16 @@ def load_games(
 
 
 def _runs(games: OpenedGames) -> Iterator[Run]:
-    done = pl.col("status") == Status.DONE.value
     for run in games.runs:
         mine = games.tables["games"].filter(pl.col("run") == run.name)
-        failed = mine.filter(~done).group_by("failure").len().sort("len", "failure", descending=[True, False])
+        why = pl.when(SILENT).then(pl.lit(UNHEARD)).otherwise("failure").alias("failure")
+        failed = mine.filter(~_DONE).group_by(why).len().sort("len", "failure", descending=[True, False])
         name = f"{games.source} ({run.name})" if games.from_corpus else games.source
-        yield Run(name, run.plan, run.versions, mine.filter(done).height, Counter(dict(failed.iter_rows())))
+        yield Run(name, run.plan, run.versions, mine.filter(_DONE).height, Counter(dict(failed.iter_rows())))
 
 
 def _sources(opened: Sequence[OpenedGames]) -> frozenset[Source]:
-    done = pl.col("status") == Status.DONE.value
-    seats = [games.tables["games"].filter(done).select(pl.col("seats").explode()) for games in opened]
+    seats = [games.tables["games"].filter(_DONE).select(pl.col("seats").explode()) for games in opened]
     return frozenset(Source(name) for name in pl.concat(seats)["seats"].struct.field("source").unique())
 
 

@@ -21,6 +21,9 @@ def schema(*parts: str) -> pl.Schema:
     return pl.Schema({name: _KINDS[kind] for kind, *names in map(str.split, parts) for name in names})
 
 
+SILENT = pl.col("meta").str.json_path_match("$.silent").is_not_null().fill_null(False)
+"""Whether a seat of a game, of a model, gave no usable reply at all."""
+UNHEARD = "no reply of one of the models could be used"
 UNSTATED = "settings not stated"
 TABLES = ("games", "votes")  # the tables that games are counted from
 PLAYERS = (DECEIVER, DISCLOSER, VOTER) = tuple(MINI_MAFIA.composition())
@@ -87,8 +90,9 @@ def tally(cells: pl.DataFrame) -> pl.DataFrame:
 def count_by_settings(tables: Mapping[str, pl.DataFrame]) -> dict[tuple[str, str], Counts]:
     """Counts of games by (game, its settings as JSON), from the tables `games` and `votes` of a run or a corpus. The
     voter is whoever votes in that role: in Mini-Mafia the survivor of the night. Left out, by counted reason: failed
-    games, forks (they share a recorded beginning, not independent), games without one of the three roles, games in
-    which several models shared a role (their win belongs to no single model), games without a known winner.
+    games, those with a seat of a model that gave no usable reply, forks (they share a recorded beginning, not
+    independent), games without one of the three roles, games in which several models shared a role (their win belongs
+    to no single model), games without a known winner.
     """
     texts = tables["games"]["settings"].unique().to_list()
     alike = {text: json.dumps(json.loads(text), ensure_ascii=False, sort_keys=True) for text in texts}
@@ -140,12 +144,13 @@ def _dealt(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     )
     games = (
         tables["games"]
-        .select("game_id", "game", "settings", "status", "fork_step", "winner")
+        .select("game_id", "game", "settings", "status", "fork_step", "winner", silent=SILENT)
         .join(dealt, on="game_id", how="left", maintain_order="left")
         .join(votes.group_by("game_id").agg(drawn=by_rules.any()), on="game_id", how="left", maintain_order="left")
     )
     reasons = [
         (pl.col("status") == Status.FAILED.value, "the game failed"),
+        (pl.col("silent"), UNHEARD),
         (pl.col("fork_step").is_not_null(), "they go on from a recorded game or play it again"),
     ]
     for one in PLAYERS:

@@ -182,6 +182,8 @@ class Halt:
 
 
 VIA_CACHE = "cache"
+CUT_PROMPT = "prompt cut by the server"
+"""The note of a reply to a prompt that its server did not read whole."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -156,6 +156,9 @@ class Limits(OptionsModel):
     )
     max_tokens: int | None = Field(default=None, ge=1, description="Stop when the run has used so many tokens.")
     max_cost: float | None = Field(default=None, ge=0, description="Stop when the run has cost so much.")
+    max_fallbacks: float = Field(
+        default=0.9, ge=0, le=1, description="Pause when more than this share of a model's replies cannot be used."
+    )
     price: Prices = ()
     currency: Currency = CURRENCY
     allow_key: AllowKey = ()

@@ -84,6 +84,7 @@ class RunResult:
             "saved": sum(host.saved for host in tally.activity.hosts.values()),
             "retries": dict(tally.activity.retries.most_common()),
             "unrated": tally.unrated,
+            "silent": tally.silent,
             "notes": [note for host in tally.activity.hosts.values() for note in host.notes.values()],
             "endpoints": [asdict(facts) | {"served_models": list(facts.served_models)} for facts in tally.endpoints],
             "seconds": round(self.seconds, 3),

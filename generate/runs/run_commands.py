@@ -67,6 +67,8 @@ def _print(summary: dict[str, Any]) -> None:
     if summary["retries"]:
         retries = ", ".join(f"{count} × {plain(reason)}" for reason, count in summary["retries"].items())
         _say(f"Requests that had to be sent again: {retries}.")
+    if summary["silent"]:
+        _say(f"In {summary['silent']} of the games a seat gave no reply that could be used; they are in no count.")
     for note in summary["notes"]:
         _say(f"{plain(note)}.")
     if summary["unrated"]:

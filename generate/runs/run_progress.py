@@ -58,7 +58,8 @@ class RunProgress(BaseModel):
 
     command: "play", "label" or "fork"; at: when this was written, seconds since 1970 (UTC); seconds: since the process
     began; ended: whether it has ended; stopped: why it ended early, or "". done, failed, winners, failures (by reason),
-    fallbacks (by model), tokens and cost cover the whole run; before: the games that had ended earlier; playing: games
+    fallbacks (by model), tokens and cost cover the whole run; silent: games done with a seat, of a model, none of whose
+    replies could be used, which count as won by nobody; before: the games that had ended earlier; playing: games
     under way; calls: replies since this process began; from_cache: how many of the replies were in the cache; unrated:
     measurements that could not be obtained since then.
 
@@ -83,6 +84,7 @@ class RunProgress(BaseModel):
     calls: NonNegativeInt = 0
     from_cache: NonNegativeInt = 0
     unrated: NonNegativeInt = 0
+    silent: NonNegativeInt = 0
     tokens: NonNegativeInt = 0
     cost: NonNegativeFloat = 0.0
     winners: Counter[str] = Field(default_factory=Counter)
@@ -99,7 +101,9 @@ class RunProgress(BaseModel):
         """Count a game that ended."""
         if game.status is Status.DONE and game.outcome is not None:
             self.done += 1
-            self.winners[game.outcome.winner] += 1
+            silent = "silent" in game.meta
+            self.silent += silent
+            self.winners[game.outcome.winner] += not silent
         else:
             self.failed += 1
             self.failures[game.failure] += 1

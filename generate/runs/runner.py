@@ -12,11 +12,13 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any, cast
 
 from liescope.common.errors import (
     BadData,
@@ -29,9 +31,11 @@ from liescope.common.errors import (
 )
 from liescope.common.leaks import hide_secrets, secrets_of
 from liescope.games.core import ASSESSMENTS, Ask, AskKind, Event, Reply
+from liescope.games.facts import GameMeta
 from liescope.games.record import GameRecord, Source, Status
 from liescope.games.session import Session
 from liescope.generate.players.player_protocol import (
+    CUT_PROMPT,
     PREFLIGHT,
     VIA_CACHE,
     Attempt,
@@ -51,6 +55,10 @@ from liescope.generate.runs.run_folder import PLAN_FILE, check_unchanged
 from liescope.generate.runs.run_plan import PlannedGame, RatingPlan
 from liescope.generate.runs.run_progress import RunProgress
 
+FIRST_USELESS, MOST_USELESS = (
+    8,
+    16,
+)  # unusable replies of a model that may stop the run: if no other came, and if some did
 FRUITLESS = 20  # failures in a row after which the run stops, so that the cause can be found
 MEASURED = ASSESSMENTS | {AskKind.NAME_ROLES, AskKind.TAG_LESSON, AskKind.FIND_CLAIMS, AskKind.BELIEFS}
 # asks whose answers do not affect the game
@@ -131,7 +139,7 @@ async def run(
         if retry_failed:
             journal.forget_failed()
         show = (lambda: None) if watch is None else partial(watch, progress)
-        await _Run(job, journal, players, progress, halt, show, limits.concurrency).run()
+        await _Run(job, journal, players, progress, halt, show, limits).run()
         progress.endpoints = journal.endpoint_facts()
     return progress
 
@@ -146,13 +154,14 @@ class _Run:
     progress: RunProgress
     halt: Halt
     show: Callable[[], None]
-    concurrency: int
+    limits: Limits
 
     def __post_init__(self) -> None:
         self.begun = self.journal.begun()
         self.failed: dict[str, GameRecord] = {}  # by game, since this process began
         self.failed_row = 0  # failed games since the last one played to the end
         self.unrated_row = 0  # measurements in a row that could not be obtained
+        self.replies, self.useless = Counter[str](), Counter[str]()  # since this process began, by model
         self.shown_at = 0.0
         self.hosts = set(map(waits_for, self.players.values()))
         self.scheduler: Scheduler
@@ -185,7 +194,10 @@ class _Run:
     async def _play_all(self) -> None:
         """Play every unfinished chain, as far as its endpoints answer."""
         activity = self.progress.activity
-        chains, most = self.job.chains(set(self.journal.game_ids())), self.concurrency * max(len(activity.hosts), 1)
+        chains, most = (
+            self.job.chains(set(self.journal.game_ids())),
+            self.limits.concurrency * max(len(activity.hosts), 1),
+        )
         scheduler = self.scheduler = Scheduler(chains, self._hosts, self.hosts, activity, most)
         async with asyncio.TaskGroup() as group:
             while self.progress.stop is None:
@@ -271,15 +283,23 @@ class _Run:
         game = session.game
         seats = {name: self.players[spec] for name, spec in self.job.seats(planned, game).items()}
         answers = self.journal.answers(planned.game_id) if planned.game_id in self.begun else {}
-        failure = ""
+        failure, cut, useful = "", set[str](), defaultdict[str, list[bool]](list)
         try:
             while session.asks:
-                session.send(await self._batch(session, seats, answers))
+                asks, replies = session.asks, await self._batch(session, seats, answers)
+                for ask, reply in zip(asks, replies, strict=True):
+                    if ask.kind not in MEASURED and seats[ask.seat].source is Source.MODEL:
+                        useful[ask.seat].append(not reply.problem)
+                    cut |= {seats[ask.seat].model} if CUT_PROMPT in reply.notes else set()
+                session.send(replies)
         except PlayerFailed as error:
             failure = str(error)
         if answers:
             raise self._unknown_replies(planned.game_id)
-        return await self.job.end(planned, game, session.outcome, seats, failure)
+        ended = await self.job.end(planned, game, session.outcome, seats, failure)
+        silent = {seat: len(known) for seat, known in useful.items() if len(known) > 1 and not any(known)}
+        found: dict[str, Any] = ({"silent": silent} if silent else {}) | ({"cut_prompts": sorted(cut)} if cut else {})
+        return replace(ended, meta=cast(GameMeta, {**ended.meta, **found})) if found else ended
 
     async def _batch(self, session: Session, seats: Mapping[str, Player], answers: Answers) -> tuple[Reply, ...]:
         """The replies to the waiting asks: recorded ones first, the others requested together."""
@@ -306,9 +326,11 @@ class _Run:
 
     async def _answer(self, player: Player, ask: Ask, view: Sequence[Event], place: int) -> Reply:
         """One reply, written to the journal before anything else sees it."""
+        had = True
         try:
             reply = await _asked(player, ask, view)
         except PlayerFailed as error:
+            had = False
             if ask.kind not in MEASURED:
                 self.journal.log_failure(ask, player.model)
                 raise PlayerFailed(f"{player.model}: {error}") from error
@@ -317,8 +339,25 @@ class _Run:
             self.unrated_row = 0 if ask.kind in MEASURED else self.unrated_row
         self.journal.log_reply(ask, player.model, reply, place)
         self.progress.calls += 1
+        if had and player.source is Source.MODEL:
+            self._check_use(player.model, reply)
         self._show_soon()
         return reply
+
+    def _check_use(self, model: str, reply: Reply) -> None:
+        """Stop the run if too many replies of a model are of no use, whatever they were asked for."""
+        self.replies[model] += 1
+        self.useless[model] += bool(reply.problem)
+        useless, replies = self.useless[model], self.replies[model]
+        enough = useless >= (FIRST_USELESS if useless == replies else MOST_USELESS)
+        if reply.problem and enough and useless > self.limits.max_fallbacks * replies:
+            self._stop(
+                RunPaused(
+                    f"{useless} of the last {replies} replies of {model} could not be used (the last: "
+                    f"{reply.problem}); `liescope show RUN 0 --calls` shows them: mend that, or go on with "
+                    "--max-fallbacks 1"
+                )
+            )
 
     def _unrated(self, player: Player, error: PlayerFailed) -> Reply:
         """The substitute for a measurement that could not be obtained: a null with the reason."""

@@ -13,6 +13,7 @@ from liescope.games.core import Ask, Reply
 from liescope.generate.players.parsing import read_reply
 from liescope.generate.players.parsing.choice import storable
 from liescope.generate.players.parsing.message_parts import reasoning, spoken
+from liescope.generate.players.player_protocol import CUT_PROMPT
 from liescope.generate.players.run_limits import TokenUsage
 
 _POSITIONS, _ALTERNATIVES = 16, 20  # the first tokens of an answer, whose probabilities are kept
@@ -34,7 +35,8 @@ class Completion:
     """content: the message; thinking: reasoning sent separately; refusal: the endpoint's refusal field; finish: why the
     model stopped; response_id and served_model: the endpoint's names for its answer and for the model behind it;
     tools: whether it called tools, though none were offered; tokens: the first ones of the message, if the request
-    asked for log-probabilities and the endpoint gives them; streamed: whether it came in pieces.
+    asked for log-probabilities and the endpoint gives them; streamed: whether it came in pieces; cut: whether the
+    server seems to have cut the prompt.
     """
 
     content: str
@@ -47,6 +49,7 @@ class Completion:
     tokens: tuple[Alternatives, ...] = ()
     tools: bool = False
     streamed: bool = False
+    cut: bool = False
 
     @property
     def wordless(self) -> str:
@@ -85,7 +88,8 @@ class Completion:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        return (_FINISH_NOTES[self.finish],) if self.finish in _FINISH_NOTES else ()
+        own = (_FINISH_NOTES[self.finish],) if self.finish in _FINISH_NOTES else ()
+        return (*own, CUT_PROMPT) if self.cut else own
 
 
 def read_completion(body: str) -> Completion:

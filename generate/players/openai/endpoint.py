@@ -38,6 +38,8 @@ ASK_TRIES = 5  # refusals of one request after which it gets no answer
 FIRST_WORDLESS, MOST_WORDLESS = 8, 20
 # refusals in a row after which a player that once got answers is given up; others are given up at once
 PLAYER_TRIES = 10
+# So many prompts with the same tokens, whose lengths differ by so many characters, show that a server cuts them.
+_STILL, _GROWN = 4, 200
 QUESTION = 'Reply with one JSON object and nothing else: {"ready": true}'
 _FORMS = {  # what an endpoint wants to be asked differently, and what the run says of it
     Scope.STREAM: "is asked for streamed answers",
@@ -100,7 +102,8 @@ class TokenEstimate:
 class Trials:
     """How one model is doing at an endpoint, or one request to it. since: `time.monotonic` of the first failure after
     the last answer; failures, refusals: in a row; wordless: answers in a row without a word; spoke: whether one had
-    words; same: the last trouble and how often it came in a row; form: what requests have to be adapted to.
+    words; same: the last trouble and how often it came in a row; form: what requests have to be adapted to; most: the
+    most tokens of a prompt, lengths: the characters of those that had so many; fewer: whether any had fewer.
     """
 
     answered: bool = False
@@ -111,6 +114,19 @@ class Trials:
     spoke: bool = False
     same: tuple[str, int] = ("", 0)
     form: set[Scope] = field(default_factory=set)
+    fewer: bool = False
+    most: int = 0
+    lengths: list[int] = field(default_factory=list)
+
+    def cuts(self, characters: int, tokens: int | None) -> bool:
+        """Whether the server cuts prompts, this one among them: its tokens stand still while prompts grow."""
+        if tokens is None or tokens < self.most:
+            self.fewer = self.fewer or tokens is not None
+            return False
+        if tokens > self.most:
+            self.fewer, self.most, self.lengths = self.fewer or self.most > 0, tokens, []
+        self.lengths = sorted({*self.lengths, characters})
+        return self.fewer and len(self.lengths) >= _STILL and self.lengths[-1] - self.lengths[0] >= _GROWN
 
     def succeed(self) -> None:
         self.answered, self.since, self.refusals = True, None, 0
@@ -321,6 +337,10 @@ class Endpoint:
         if isinstance(verdict, Completion):
             if verdict.streamed:
                 self._adapt(request.model, Scope.STREAM)
+            if model.cuts(request.characters, verdict.usage.prompt):
+                verdict = replace(verdict, cut=True)
+                words = f"{request.model}: its server cuts prompts at {model.most:,} tokens; give it a longer context"
+                self._activity.notes[request.model, "cut"] = words
             self._estimate.learn(request, verdict.usage)
             self._pace.answered(turn, request.kind, seconds)
         return verdict, turn, request

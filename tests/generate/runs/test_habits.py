@@ -15,8 +15,11 @@ from typing import Any
 
 import pytest
 
-from liescope.common.errors import LiescopeError
+from liescope.benchmark.analyses.frames import load_games
+from liescope.benchmark.capability.counts import UNHEARD, count_by_settings
+from liescope.common.errors import LiescopeError, UsageError
 from liescope.games.record import Status
+from liescope.generate.corpus.open import open_games
 from liescope.generate.players.openai import endpoint, openai_player, pace
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.play import play
@@ -168,6 +171,10 @@ HABITS: dict[str, Habit] = {
         "500",
         "fails alike",
     ),
+    "never a word": Habit(always(says(None)), said="8 of the last 8 replies of m could not be used", fallbacks=TURNS),
+    "never a readable word": Habit(
+        always(says("[]")), said="8 of the last 8 replies of m could not be used", fallbacks=TURNS
+    ),
     "every answer broken": Habit(always(whole(choice("error", error=LOST))), "502", "given no answer"),
 }
 
@@ -257,6 +264,37 @@ def test_a_stream_is_asked_for_with_its_counts_once_it_is_known(tmp_path: Path, 
     assert [request.body.get("stream", False) for request in found["sent"]] == [False] + [True] * (TURNS + 1)
     assert all(request.body["stream_options"] == {"include_usage": True} for request in found["sent"][1:])
     assert found["spent"] == plainly["spent"]
+
+
+def test_a_game_that_a_model_was_silent_in_is_marked_and_counts_nowhere_and_it_is_said(tmp_path: Path) -> None:
+    silent = Habit(always(says(None)), limits={"max_fallbacks": 1, "games": 2})
+    found = campaign(silent, tmp_path)
+    assert (found["exit"], found["fallbacks"]) == (0, 2 * TURNS)
+    with Journal.open(tmp_path / "run") as journal:
+        assert all(game.meta["silent"] for game in journal.records())
+    with pytest.raises(UsageError, match=r"no finished game to analyse .2 failed"):
+        load_games([tmp_path / "run"])
+    (counts,) = count_by_settings(open_games(tmp_path / "run").tables).values()
+    assert (counts.games, counts.excluded) == (0, {UNHEARD: 2})
+
+
+def test_prompts_that_a_server_cuts_are_told_and_marked(tmp_path: Path) -> None:
+    def counted(most: int) -> Script:
+        def script(request: Request, number: int) -> Answer:
+            size = sum(len(one["content"]) for one in request.body["messages"]) // 4
+            return says(words(request), usage={"prompt_tokens": min(size, most), "completion_tokens": 5})
+
+        return script
+
+    marked = []
+    for most in (256, 10**6):
+        (tmp_path / str(most)).mkdir()
+        found = campaign(Habit(counted(most), limits={"games": 2}), tmp_path / str(most))
+        with Journal.open(tmp_path / str(most) / "run") as journal:
+            marked.append([game.meta.get("cut_prompts") for game in journal.records()])
+        assert [note for note in found["notes"] if "cuts prompts at 256 tokens" in note] == found["notes"]
+        assert bool(found["notes"]) == (most == 256)
+    assert marked == [[["m"]] * 2, [None] * 2]
 
 
 def main() -> None:

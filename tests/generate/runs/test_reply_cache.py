@@ -88,6 +88,7 @@ def test_games_that_ask_the_same_thing_get_answers_of_their_own(
 ) -> None:
     stub = serve_stub(lambda request, number: says(f"I trust nobody, for reason {number}."))
     options = {"cache": tmp_path / "cache", "design": "self", "roles": "fixed", "concurrency": 1, "preflight": False}
+    options["max_fallbacks"] = 1  # none can be read
     play("mini-mafia", out=tmp_path / "run", players=[f"openai:m@{stub.url}"], games=8, **options)
     bodies = [str(request.body) for request in stub.requests]
     assert len(set(bodies)) < len(bodies)  # there are equal questions, and each was asked

@@ -53,6 +53,7 @@ def test_gibberish_becomes_counted_fallbacks_the_run_completes_and_the_corpus_lo
     player = f"openai:{model_at}?max_tokens=12&temperature=1"
     run, corpus = str(tmp_path / "run"), str(tmp_path / "corpus")
     play = ["play", "mini-mafia", "--player", player, "--design", "self", "--games", "3", "--assess"]
+    play += ["--max-fallbacks", "1"]
     assert cli.main([*play, "--no-preflight", "--json", "--out", run]) == 0
     summary = json.loads(capsys.readouterr().out)
     assert (summary["games"]["done"], summary["games"]["failed"]) == (3, 0)
