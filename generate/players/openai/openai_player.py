@@ -226,10 +226,8 @@ async def watch_start(endpoint: Endpoint, halt: Halt, waited: Callable[[], bool]
 
 
 def _silent(endpoint: Endpoint, trouble: Trouble) -> EndpointSilent:
-    return EndpointSilent(
-        f"{endpoint.base_url} gives no answer: {trouble.problem}; start the server, or correct the address",
-        endpoint.host,
-    )
+    advice = "" if "SSL_CERT_FILE" in trouble.problem else "; start the server, or correct the address"
+    return EndpointSilent(f"{endpoint.base_url} gives no answer: {trouble.problem}{advice}", endpoint.host)
 
 
 def _dead(verdict: Verdict, listing: Listing) -> bool:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import re
+import ssl
+import subprocess
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -295,6 +297,26 @@ def test_prompts_that_a_server_cuts_are_told_and_marked(tmp_path: Path) -> None:
         assert [note for note in found["notes"] if "cuts prompts at 256 tokens" in note] == found["notes"]
         assert bool(found["notes"]) == (most == 256)
     assert marked == [[["m"]] * 2, [None] * 2]
+
+
+def test_a_certificate_of_an_unknown_authority_is_told_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    signed = tmp_path / "own.pem"
+    words = "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext subjectAltName=IP:127.0.0.1"
+    files = ["-keyout", str(signed), "-out", str(tmp_path / "ca.pem")]
+    subprocess.run(["openssl", *words.split(), *files], check=True, capture_output=True)
+    signed.write_bytes(signed.read_bytes() + (tmp_path / "ca.pem").read_bytes())
+    stub = Stub(lambda request, number: good(request))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(signed)
+    stub._server.socket = context.wrap_socket(stub._server.socket, server_side=True)
+    asked = {"players": [f"openai:m@{stub.url.replace('http', 'https', 1)}"], "design": "self", "games": 1}
+    try:
+        with pytest.raises(LiescopeError, match=r"is not trusted \(self.signed certificate\): .* SSL_CERT_FILE$"):
+            play("mini-mafia", out=tmp_path / "run", timeout="8s", **asked)
+        monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.pem"))
+        assert play("mini-mafia", out=tmp_path / "run", timeout="8s", **asked).complete
+    finally:
+        stub.close()
 
 
 def main() -> None:
