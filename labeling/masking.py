@@ -28,7 +28,7 @@ def nicknames(names: Sequence[str]) -> Mapping[str, str]:
 _FIRST = 0xF0000
 _MOST_NAMES = 0xFFFD
 _ODD = {0x2018: "'", 0x2019: "'", 0x02BC: "'", 0x201C: '"', 0x201D: '"', 0x201E: '"', 0x2026: "...", 0x00A0: " "}
-_ODD |= {0x00AB: '"', 0x00BB: '"', 0x201F: '"', 0xFF1A: ":"}
+_ODD |= {0x00AB: '"', 0x00BB: '"', 0x201F: '"', 0x300C: '"', 0x300D: '"', 0xFF1A: ":"}
 _ODD |= {code: " " for code in range(32) if code != 10}
 _UNSEEN = (*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x206A), 0xFEFF, 0x61C)
 _PLAIN = {chr(code): plain for code, plain in (_ODD | dict.fromkeys(_UNSEEN, "")).items()}
@@ -46,12 +46,13 @@ _WORD = re.compile(rf"[{_ANY}]")
 
 # A label says whose words follow it: "Bob:", "[12:30] <Bob>", "2. Bob (day 1):", "Bob said:", "Bob's words were:".
 # "Listen, Bob:", "To Bob:", "@Bob:" and "Bob and Erin:" are none: they say to whom the speaker speaks.
-_ASIDE = r"(?:[(\[][^()\[\]\n]{0,40}[)\]]|\d\d?:[\d:]{2,5})"
+_ASIDE = rf"(?:[(\[][^()\[\]\n]{{0,40}}[)\]]|\d\d?:[\d:]{{2,5}}|(?:[=-]>|→|to) {NAME})"
 _LABEL = re.compile(
     rf"(?:(?:^|(?<=[.!?\"'] ))(?:[^{_ANY}\n@]|\d|(?:day|night|round|turn|player|speaker)(?!\w)){{0,24}}"
-    rf"(?P<name>{NAME})(?:(?<=[\[<].)[\]>](?: ?:)?| ?(?:[\]>] ?)?(?:{_ASIDE} ?)?:(?! ?[()]))"
-    rf"|(?P<saying>{NAME}|(?<!\w)(?:he|she|they|you)(?!\w))(?: (?:just|then|also|only|has|already)){{0,2}}"
-    rf" (?:said|says|told|wrote|writes|repl(?:ied|ies)|answered|shouted|whispered|stated|states|announced|claimed)"
+    rf"(?P<name>{NAME})(?:(?<=[\[<({{].)[\])}}>](?: ?:)?| ?[>|](?!:)| ?(?:[\])}}>] ?)?(?:{_ASIDE} ?)?:(?! ?[()]))"
+    rf"|(?P<saying>{NAME}|(?<!\w)(?:he|she|they|you)(?!\w))(?: (?:just|then|also|only|has|already|was|is)){{0,2}}"
+    rf" (?:said|says|told|wrote|writes|repl(?:ied|ies)|answered|shouted|whispered|stated|states|announced|claimed|"
+    rf"confess(?:ed|es)|admit(?:ted|s)|sw(?:ore|ears)|insist(?:ed|s)|declare[ds]|add(?:ed|s)|typed|posted|goes|like)"
     rf"(?: (?:\w+|{NAME})){{0,2}}:"
     rf"|(?P<whose>{NAME})'s (?:\w+ )?(?:words?|message|statement|line)(?: (?:was|were|is))?:)\s*",
     re.MULTILINE | re.IGNORECASE,
@@ -93,7 +94,7 @@ class MaskedText:
         def is_own(label: re.Match[str]) -> bool:
             return (label["name"] or label["saying"] or label["whose"]) == me
 
-        marked = any(mark in self.text for mark in ":]>")
+        marked = any(mark in self.text for mark in ":])}>|")
         own = {label.end() for label in _LABEL.finditer(self.text) if is_own(label)} if marked else set()
         quotes = any(mark in self.text for mark in "\"'>")
         if quotes:
