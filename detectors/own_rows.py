@@ -15,7 +15,7 @@ from liescope.generate.corpus.open import as_corpus, in_memory
 from liescope.generate.corpus.read import Corpus
 from liescope.generate.importers.importer_protocol import Rejected
 from liescope.generate.importers.importing import Import
-from liescope.generate.importers.tables import decoded
+from liescope.generate.importers.tables import class_names, decoded
 
 OWN_NAME = "own data"
 
@@ -61,8 +61,9 @@ def _usable(games: Iterable[GameRecord | Rejected]) -> Iterator[GameRecord]:
 
 
 def _rows(source: Any, labels: Iterable[Any] | None, groups: Iterable[Any] | None) -> list[dict[str, Any]]:
-    features = getattr(source, "features", None) or {}
-    rows = [decoded(_row(number, given), features) for number, given in enumerate(each_statement(source), 1)]
+    schema = getattr(source, "schema", None)  # of pyarrow
+    classes = class_names(getattr(source, "features", None) or getattr(schema, "metadata", None))
+    rows = [decoded(_row(number, given), classes) for number, given in enumerate(each_statement(source), 1)]
     for name, values in (("deceptive", labels), ("group", groups)):
         if values is None:
             continue

@@ -22,6 +22,7 @@ from liescope.generate.importers.statement_rows import ALSO, NEEDED, REQUIRED, R
 from liescope.generate.importers.tables import Rows, Spool, identity, read_rows
 
 MOST_ROWS = 100_000  # of one game
+MOST_TABLE_ROWS = 1_000_000  # of one file or dataset
 SHOWN = 12  # columns in a message
 _HEAD = 500  # rows read to learn a source's columns and what is in them
 _CODE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
@@ -114,7 +115,11 @@ class TableImporter(Importer):
                 yield Rejected(name, 0, "", str(error))
             return
         spool = Spool(on_disc)
-        for line, row in chain(head, rows):
+        for number, (line, row) in enumerate(chain(head, rows)):
+            if number >= MOST_TABLE_ROWS:
+                why = f"more than {MOST_TABLE_ROWS:,} rows; the rest is left out: divide the table and name its parts"
+                yield Rejected(name, line, "", why)
+                break
             if isinstance(row, Rejected):
                 yield row
                 continue

@@ -21,6 +21,7 @@ from liescope.games.record import GameRecord
 from liescope.generate.importers.importer_protocol import Imported, Rejected, attempt
 from liescope.generate.importers.jsonl_importer import SHOWN, RowReader, SourceOptions, TableImporter
 from liescope.generate.importers.statement_rows import SPLIT_NAMES, Row, fault, game_of, present, stated
+from liescope.generate.importers.tables import listed
 from liescope.generate.players.parsing.choice import split_reasoning
 from liescope.generate.players.parsing.message_parts import is_reasoning, reasoning
 
@@ -355,8 +356,8 @@ def turns_of(messages: Any) -> list[dict[str, Any]]:
     """The turns of a conversation: role, text, reasoning, and what else they hold. Raises BadData."""
     if isinstance(messages, str):
         try:
-            messages = json.loads(messages)
-        except (ValueError, RecursionError) as error:
+            messages = listed(messages)
+        except ValueError as error:
             raise BadData(f"its messages are a text that is not JSON ({str(error)[:80]})") from error
     if not isinstance(messages, list) or not messages:
         raise BadData("it has no list of messages")

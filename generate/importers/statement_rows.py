@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -15,6 +14,7 @@ from liescope.common.errors import BadData
 from liescope.games.core import EventKind, Outcome, Phase
 from liescope.games.record import GameRecord, Seat, Source
 from liescope.generate.importers.game_reader import NO_WINNER, PERSON, GameWriter, Logged
+from liescope.generate.importers.tables import listed
 
 UNKNOWN_MODEL = "unknown"
 _PHASES = {Phase.DISCUSSION.value, Phase.VOTING.value, Phase.DEFENCE.value, Phase.REVOTE.value}
@@ -52,9 +52,9 @@ def _flag(value: Any) -> bool:
 
 
 def _list(value: Any) -> Any:
-    """A list; in a text, as JSON or with commas between the items."""
+    """A list; in a text, as JSON as Python writes it, or with commas between the items."""
     if isinstance(value, str):
-        return json.loads(value) if value.lstrip().startswith("[") else [item.strip() for item in value.split(",")]
+        return listed(value) if value.lstrip().startswith("[") else [item.strip() for item in value.split(",")]
     return value
 
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import bz2
 import csv
+import gzip
 import json
+import lzma
+import zipfile
 from collections.abc import Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +20,13 @@ import pytest
 
 import liescope
 from liescope.common.errors import BadData
+from liescope.detectors.own_rows import corpus_of
 from liescope.detectors.statement_inputs import each_statement
 from liescope.games.core import EventKind
 from liescope.games.record import GameRecord
 from liescope.generate.corpus.build import build
 from liescope.generate.corpus.open import records
-from liescope.generate.corpus.read import read
+from liescope.generate.corpus.read import CorpusInMemory, read
 from liescope.generate.importers.importing import import_games, read_games
 
 ALIBIS = [
@@ -131,7 +137,7 @@ def test_a_table_that_leaves_something_open_is_refused_with_the_way_to_say_it(
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.parametrize("encoding", ["latin-1", "utf-16"])
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252"])
 def test_a_table_in_another_encoding_is_refused_with_the_one_to_save_it_in(encoding: str, tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("text,label\nJe l'ai vue à midi.,lie\n", encoding=encoding)
@@ -331,3 +337,108 @@ def test_what_is_absent_is_one_thing_by_every_route_and_a_column_without_a_name_
         assert games("text", source) == there, source
     read = read_games("text", [row for row in each_statement(frame) if isinstance(row, dict)])
     assert list(read) == there
+    assert [labels(game)[0] for game in games("text", [{"text": "One.", "label": pd.NA, "canary": pd.NaT}])] == [None]
+
+
+def every_route(folder: Path) -> dict[str, Path]:
+    """The same three texts in every form that a table comes in."""
+    rows = [
+        {"text": "I was home, all of the day.", "label": "lie", "n": 1},
+        {"text": 'She said "no"; twice.', "label": "truth", "n": 2},
+        {"text": "Half past | ten.", "label": "lie", "n": 3},
+    ]
+    frame, found = pd.DataFrame(rows), dict[str, Path]()
+
+    def put(name: str, content: str | bytes) -> None:
+        found[name] = folder / name
+        found[name].write_bytes(content.encode() if isinstance(content, str) else content)
+
+    for at, (comma, ending) in enumerate(product((",", ";", "\t", "|"), (".csv", ".tsv", ".txt"))):
+        put(f"{at}{ending}", frame.to_csv(sep=comma, index=bool(at % 2)))
+    put("sep.csv", "sep=;\r\n" + frame.to_csv(sep=";", index=False, lineterminator="\r\n"))
+    put("wide.csv", frame.to_csv(index=False).encode("utf-16"))
+    for orient in ("columns", "records", "split", "index", "table"):
+        put(f"{orient}.json", frame.to_json(orient=orient))
+    put("data.json", json.dumps({"version": 1, "data": rows}, indent=1))
+    put("lists.json", json.dumps({name: [row[name] for row in rows] for name in rows[0]}))
+    put("keyed.json", json.dumps({row["text"][:5]: row for row in rows}))
+    put("lines.txt", frame.to_json(orient="records", lines=True))
+    put("spread.jsonl", "\n".join(json.dumps(row, indent=2) for row in rows))
+    for name, pack in {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}.items():
+        put(f"a.csv.{name}", pack(frame.to_csv(index=False).encode()))
+        put(f"a.json.{name}", pack(json.dumps(rows).encode()))
+    with zipfile.ZipFile(folder / "a.zip", "w") as archive:
+        archive.writestr("alibis/a.csv", frame.to_csv())
+    classes = datasets.ClassLabel(names=["truth", "lie"])
+    coded = (
+        datasets.Dataset.from_list(rows).cast_column("label", datasets.Value("string")).cast_column("label", classes)
+    )
+    coded.to_parquet(folder / "coded.parquet")
+    coded.save_to_disk(folder / "saved")
+    return {**found, "zip": folder / "a.zip", "coded": folder / "coded.parquet", "saved": folder / "saved"}
+
+
+def test_the_same_rows_are_equal_texts_in_every_form(tmp_path: Path) -> None:
+    forms = every_route(tmp_path)
+    there = games("text", forms["records.json"])
+    assert [labels(game) for game in there] == [[True], [False], [True]]
+    for name, source in forms.items():
+        assert games("text", source) == there, name
+    coded = datasets.load_from_disk(forms["saved"])
+    for frame in (coded, coded.data.table):
+        found = corpus_of(frame)
+        assert isinstance(found, CorpusInMemory)
+        told = found.tables["statements"].sort("text").select("text", "label_gold").rows()
+        assert told == sorted((game.events[0].text, labels(game)[0]) for game in there)
+
+
+@pytest.mark.parametrize(
+    ("content", "texts"),
+    [
+        ('text\tlabel\n"I never\tlie\nWe left."\ttruth\nNo.\tlie\n', ['"I never', 'We left."', "No."]),
+        ('text,label\n"Well" he said,lie\n', ['"Well" he said']),
+        ('text\tlabel\n"I never\tlie\nWe left.\ttruth\n"No.\tlie\n', ['"I never', "We left.", '"No.']),
+        ('text\tlabel\n"I ""never""\tsaw\nit."\tlie\n"Yes.\nNo."\ttruth\n', ['I "never"\tsaw\nit.', "Yes.\nNo."]),
+        ('label\ttext\nlie\t"One\nand two"\ntruth\tThree"\n', ["One\nand two", 'Three"']),
+        ('text,label\n"a, b\nc",lie\n"never closes,truth\n', ["a, b\nc", '"never closes']),
+    ],
+)
+def test_a_quote_that_does_not_close_takes_no_rows_and_one_that_does_may_hold_any_sign(
+    content: str, texts: list[str], tmp_path: Path
+) -> None:
+    path = tmp_path / ("a.tsv" if "\t" in content else "a.csv")
+    path.write_text(content, encoding="utf-8")
+    assert [(game.events[0].text, labels(game)[0] is None) for game in games("text", path)] == [
+        (text, False) for text in texts
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("a.csv", "text,text,label\na,b,lie\n", "two columns are called text: rename one"),
+        ("a.tsv", "9.json\tfalse\tWe were all at home\t0\t0\n", "put a line with the names in front"),
+        ("a.csv", "He was at home then,lie\nI was not at home,lie\n", "put a line with the names in front"),
+        ("a.csv", "text,label\nonly\n", "it has 1 cell, and the first line 2"),
+        ("a.csv", "text,label\na,lie,b\n", "it has 3 cells, and the first line 2"),
+        ("a.zip", ("[Content_Types].xml", "xl/a.xml"), "is a spreadsheet, which is not read: save it as CSV"),
+        ("a.zip", ("a.csv", "b.csv"), "holds 2 files .a.csv, b.csv.: unpack it"),
+    ],
+)
+def test_what_cannot_be_a_table_is_refused_with_what_to_do(
+    name: str, content: str | tuple[str, ...], words: str, tmp_path: Path
+) -> None:
+    if isinstance(content, str):
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    else:
+        with zipfile.ZipFile(tmp_path / name, "w") as archive:
+            for member in content:
+                archive.writestr(member, "text,label\na,lie\n")
+    with pytest.raises(BadData, match=words):
+        import_games("text", tmp_path / name, out=tmp_path / "run")
+
+
+def test_conversations_that_python_wrote_into_a_table_are_read(tmp_path: Path) -> None:
+    turns = [{"role": "user", "content": "Were you's home?"}, {"role": "assistant", "content": "Yes.\n"}]
+    pd.DataFrame({"messages": [turns], "label": ["lie"]}).to_csv(tmp_path / "a.csv")
+    assert games("chat", tmp_path / "a.csv") == games("chat", [{"messages": turns, "label": "lie"}])
