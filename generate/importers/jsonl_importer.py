@@ -94,7 +94,7 @@ class TableImporter(Importer):
 
     def rows(self, source: Path) -> Rows:
         """The rows of a source. Raises OSError if it cannot be opened."""
-        return read_rows(source)
+        return read_rows(source, most=MOST_TABLE_ROWS)
 
     @abstractmethod
     def reader(self, columns: Sequence[str], head: Sequence[Mapping[str, Any]]) -> RowReader:

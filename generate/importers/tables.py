@@ -62,13 +62,13 @@ _UNNAMED = re.compile(r"\s*|Unnamed: \d+(_level_\d+)?|__index_level_\d+__")
 _ENDINGS = frozenset({".jsonl", ".json", ".csv", ".tsv", ".parquet", ".txt", ".eval", ".xlsx", *_PACKED})  # of files
 
 
-def read_rows(source: Path, columns: Collection[str] = ()) -> Rows:
+def read_rows(source: Path, columns: Collection[str] = (), most: int | None = None) -> Rows:
     """Every row of a file or dataset, `tidied`. columns: the only ones to read of a Parquet file that has a `text`;
-    empty for all.
+    empty for all; most: rows of a Parquet file, which may be small and yet have billions; None for any number.
 
-    Raises OSError if a file cannot be opened, BadData for a dataset that cannot be loaded.
+    Raises OSError if a file cannot be opened, BadData for a dataset that cannot be loaded and a file of more rows.
     """
-    return tidied(_read(source, columns))
+    return tidied(_read(source, columns, most))
 
 
 def tidied(rows: Iterable[tuple[int, Mapping[Any, Any] | Rejected]]) -> Rows:
@@ -108,7 +108,7 @@ def listed(text: str) -> Any:
         raise ValueError(str(error)) from None
 
 
-def _read(source: Path, columns: Collection[str]) -> Rows:
+def _read(source: Path, columns: Collection[str], most: int | None) -> Rows:
     if dataset := dataset_of(source):
         yield from _read_dataset(*dataset)
         return
@@ -119,7 +119,7 @@ def _read(source: Path, columns: Collection[str]) -> Rows:
     begins = start.removeprefix(codecs.BOM_UTF8).lstrip()
     kind = next((one for one in reversed(source.suffixes) if one.lower() not in _PACKED), "").lower()
     if start.startswith(_PARQUET):
-        yield from read_parquet(source, columns)
+        yield from read_parquet(source, columns, most=most)
     elif kind in (".csv", ".tsv") or (kind in (".txt", "") and not begins.startswith((b"{", b"["))):
         yield from _read_csv(source, kind)
     elif begins.startswith((b"{", b"[")) and not _is_lines(begins):
@@ -454,10 +454,14 @@ def _no_header(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def read_parquet(
-    source: Path, columns: Collection[str] = (), without: Collection[str] = (), at_once: int = _BATCH
+    source: Path,
+    columns: Collection[str] = (),
+    without: Collection[str] = (),
+    at_once: int = _BATCH,
+    most: int | None = None,
 ) -> Rows:
     """The rows of a Parquet file. columns: as in `read_rows`; without: those that are not read; at_once: how many rows
-    are in memory.
+    are in memory; most: rows that it may have. Raises BadData for more.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -466,6 +470,8 @@ def read_parquet(
     try:
         with pq.ParquetFile(source) as file:
             names, classes = file.schema_arrow.names, class_names(file.schema_arrow.metadata)
+            if most and (rows := file.metadata.num_rows) > most:
+                raise BadData(f"{source.name} has {rows:,} rows, more than {most:,}: divide it and name all its parts")
             if twice := [name for name, count in Counter(names).items() if count > 1]:
                 raise ValueError(f"two columns are called {twice[0][:40]}: rename one of them")
             wanted = [name for name in names if name in columns] if columns and "text" in names else None
