@@ -8,6 +8,7 @@ INPUTS = {
     "models": 150,
     "logs": 500,
     "packed logs": 60,
+    "importers": 10,
     "quack": 150,
     "avalon": 150,
     "config files": 60,

@@ -19,11 +19,11 @@ from tests.generate.importers import avalon_game, quack_game
 from tests.generate.importers.written import as_log, play_game
 
 
-def read(path: Path, format: str = "mini-mafia") -> Counter[str]:
-    """How much of a file came in, and how much was refused; what came in is sound, and can be labelled and kept."""
+def read(*paths: Path, format: str = "mini-mafia") -> Counter[str]:
+    """How much of the files came in, and how much was refused; what came in is sound, and can be labelled and kept."""
     found: Counter[str] = Counter()
     try:
-        for item in read_games(format, path):
+        for item in read_games(format, *paths):
             if isinstance(item, GameRecord):
                 check_record(item)
                 label_game(item)
@@ -77,13 +77,13 @@ def test_quack_archives(tmp_path: Path, seeds: range) -> None:
         archive = quack_game.pack(tmp_path / "a.tar.gz", files)
         if seed % 3 == 0:
             archive.write_bytes(damaged_bytes(archive.read_bytes(), random))
-        found += read(archive, "quack")
+        found += read(archive, format="quack")
     assert min(found["read"], found["refused"]) > len(seeds) // 10
 
 
 def test_avalon_logs(tmp_path: Path) -> None:
     lines = [json_bytes(damaged_json(avalon_game.game(seed), Random(seed))) for seed in range(INPUTS["avalon"])]
     (tmp_path / "games.jsonl").write_bytes(b"\n".join(lines) + b"\n")
-    found = read(tmp_path / "games.jsonl", "avalon-nlu")
+    found = read(tmp_path / "games.jsonl", format="avalon-nlu")
     assert found.total() == INPUTS["avalon"]
     assert min(found["read"], found["refused"]) > INPUTS["avalon"] // 10
