@@ -101,9 +101,10 @@ class RunProgress(BaseModel):
         """Count a game that ended."""
         if game.status is Status.DONE and game.outcome is not None:
             self.done += 1
-            silent = "silent" in game.meta
-            self.silent += silent
-            self.winners[game.outcome.winner] += not silent
+            if "silent" in game.meta:
+                self.silent += 1
+            else:
+                self.winners[game.outcome.winner] += 1
         else:
             self.failed += 1
             self.failures[game.failure] += 1

@@ -69,7 +69,9 @@ def test_a_probe_of_a_trained_model_reads_the_meaning_of_words_that_it_was_not_s
 
 
 def test_it_plays_a_game_to_its_end_and_what_cannot_be_read_is_counted(smollm: Path, tmp_path: Path) -> None:
-    found = play("mini-mafia", players=[f"local:{smollm}?max_tokens=40"], games=1, out=tmp_path / "run")
+    found = play(
+        "mini-mafia", players=[f"local:{smollm}?max_tokens=40"], games=1, max_fallbacks=1, out=tmp_path / "run"
+    )
     assert found.complete
     with Journal.open(tmp_path / "run") as journal:
         (record,) = journal.records()

@@ -85,7 +85,7 @@ def saying(monkeypatch: pytest.MonkeyPatch) -> Saying:
 
 
 def test_a_run_is_the_same_however_its_asks_were_batched_and_wherever_it_stopped(model: Path, tmp_path: Path) -> None:
-    plan: dict[str, Any] = {"players": [f"local:{model}?{OPTIONS}"], "games": 1, "assess": True}
+    plan: dict[str, Any] = {"players": [f"local:{model}?{OPTIONS}"], "games": 1, "assess": True, "max_fallbacks": 1}
     whole = play("mini-mafia", out=tmp_path / "whole", **plan)
     assert whole.complete
     share = whole.tally.tokens // 4
@@ -160,7 +160,9 @@ def test_hidden_states_are_kept_for_every_reply(model: Path, tmp_path: Path, mon
     monkeypatch.chdir(tmp_path)  # a draw depends on how the model is named, and an empty reply has no states
     Path("model").symlink_to(model)
     kept, run = Path("states"), tmp_path / "run"
-    play("mini-mafia", players=[f"local:model?{OPTIONS}&states=1,2&states_to={kept}"], games=1, out=run)
+    play(
+        "mini-mafia", players=[f"local:model?{OPTIONS}&states=1,2&states_to={kept}"], games=1, out=run, max_fallbacks=1
+    )
     found = list(read_states(kept))
     with Journal.open(run) as journal:
         statements = {
