@@ -14,7 +14,7 @@ from sklearn.utils import assert_all_finite, check_consistent_length, column_or_
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from liescope.common.errors import BadData, MissingExtra, MissingKey, MissingPackage, UsageError
+from liescope.common.errors import MissingExtra, MissingKey, MissingPackage, UsageError
 from liescope.common.statistics import Floats
 from liescope.detectors.detector_registry import detector_class, make
 from liescope.detectors.detector_settings import WORDS
@@ -49,6 +49,8 @@ class LieDetector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         As for `liescope train`.
     view : str
         "words", "reasoning" or "both", of statements that keep what their speaker thought.
+    deceptive : label, optional
+        The label that means deceptive. Needed where neither label says so.
     seed : int
         For everything random.
     **options
@@ -58,8 +60,8 @@ class LieDetector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
-        The two labels, sorted. Deceptive is the one whose word says so ("lie", "deceptive", "true", 1), else the
-        second.
+        The two labels, sorted. Deceptive is `deceptive`, or the one that says so ("lie", "deceptive", "true", True, 1);
+        of two numbers, the greater.
     detector_ : Detector
         What has learned.
 
@@ -79,6 +81,7 @@ class LieDetector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         mask_role_words: bool = False,
         speaker_tag: bool = False,
         view: str = WORDS,
+        deceptive: Any = None,
         seed: int = 0,
         **options: Any,
     ) -> None:
@@ -89,6 +92,7 @@ class LieDetector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.mask_role_words = mask_role_words
         self.speaker_tag = speaker_tag
         self.view = view
+        self.deceptive = deceptive
         self.seed = seed
         self._options = options
 
@@ -149,7 +153,7 @@ class LieDetector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if marked := sum(isinstance(one, Mapping) and bool(canary_of(one)) for one in given):
                 raise InputError(f"{marked:,} conversations carry a canary: {NOT_TO_BE_LEARNED}")
             examples = self._examples(given)
-            lies = _deceptive(classes)
+            lies = _deceptive(classes, self.deceptive)
             examples = [e if e.game_id else replace(e, game_id=f"{row}") for row, e in enumerate(examples)]
             belongs = (
                 np.array([e.game_id for e in examples]) if groups is None else column_or_1d(groups).astype(np.str_)
@@ -197,13 +201,25 @@ def _labels(y: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
     return classes, place
 
 
-def _deceptive(classes: NDArray[Any]) -> int:
-    """The index of the class that means deceptive: the one whose word says so, else the second."""
-    column = LabelColumn("deceptive")
-    try:
-        return 0 if [column.of(one) for one in classes.tolist()] == [True, False] else 1
-    except BadData:
+def _deceptive(classes: NDArray[Any], given: Any) -> int:
+    """The index of the class that means deceptive: the one that is given, whose word says so, or the greater number.
+    Raises InputError where that cannot be known.
+    """
+    labels = classes.tolist()
+    if given is not None:
+        if given not in labels:
+            raise InputError(f"deceptive={given!r} is none of the labels {labels[0]!r} and {labels[1]!r}")
+        return int(labels.index(given))
+    column = LabelColumn("deceptive", values=labels)
+    said = [column.of(one) for one in labels]
+    if said in ([True, False], [False, True], [True, None], [None, False], [False, None], [None, True]):
+        return int(said[1] is True or said[0] is False)
+    if not isinstance(labels[0], str):
         return 1
+    raise InputError(
+        f"the labels are {labels[0]!r} and {labels[1]!r}: say which one is the lie, as in "
+        f"LieDetector(deceptive={labels[0]!r})"
+    )
 
 
 @contextmanager

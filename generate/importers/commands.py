@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,6 +16,7 @@ from liescope.common.text import holding, number_of, plain, sentence, unit_of
 from liescope.generate.importers.importing import IMPORTERS, REJECTED_FILE, ImportResult, import_games
 
 _SHOWN_NOTES = 8
+_FEW = 3
 _WIDTH = 80
 _ROLE = 10
 _MODEL = 32
@@ -59,6 +61,9 @@ def import_(
         emit(result.to_json())
     else:
         _report(result)
+    if result.receipt and result.receipt.missing:
+        typer.echo(f"error: {result.receipt.missing:,} rows are neither kept nor left out for a reason", err=True)
+        raise typer.Exit(1)
     if result.rejections and not allow_rejected:
         kept = "the rest is imported and can be used; --allow-rejected makes this no error"
         typer.echo(f"error: not everything could be imported (see above); {kept}", err=True)
@@ -72,6 +77,7 @@ def _report(result: ImportResult) -> None:
     typer.echo(f"{what} in {result.run} ({result.new} new), read in {facts['seconds']} s")
     if unit == "game":
         _list_players(facts)
+    _list_receipt(result)
     for column, cells in facts["left_out"].items():
         unread = f"{cells} cells of {_cut(column, _MODEL)} could not be read and are left out; their rows are kept"
         typer.echo(plain(unread))
@@ -82,6 +88,31 @@ def _report(result: ImportResult) -> None:
             place = f"{bad.file}, line {bad.line}" if bad.line else bad.file
             which = f" ({_cut(bad.game_id, _MODEL)})" if bad.game_id else ""
             typer.echo(plain(f"  {_cut(f'{place}{which}: {bad.reason}', 2 * _WIDTH)}"))
+
+
+def _list_receipt(result: ImportResult) -> None:
+    """What became of the rows: it adds up, and one class is said."""
+    if not (receipt := result.receipt):
+        return
+    lost = "".join(f"; {rows:,} left out: {_cut(why, _WIDTH)}" for why, rows in receipt.left_out.most_common(_FEW))
+    lines = [f"{number_of(receipt.rows, 'row')} read, {receipt.kept:,} kept{lost}"]
+    used = ", ".join(name if name == what else f"{name} ({what})" for what, name in receipt.used.items())
+    unread = f"; not read: {', '.join(receipt.ignored)}" if receipt.ignored else ""
+    lines.append(f"columns: {used}{unread}")
+    classes = Counter[bool | None]()
+    for (value, deceptive), rows in receipt.labels.most_common():
+        classes[deceptive] += rows
+        if len(lines) < _SHOWN_NOTES + 2:
+            means = {True: "deceptive", False: "honest", None: "no label"}[deceptive]
+            lines.append(f"  {_cut(value, _MODEL) or '(empty)':{_MODEL}} {rows:>9,}  {means}")
+    lines += [f"  and {more} other values"] if (more := len(receipt.labels) - _SHOWN_NOTES) > 0 else []
+    if receipt.labels:
+        lines.append(f"labels: {classes[True]:,} deceptive, {classes[False]:,} honest, {classes[None]:,} without")
+    if receipt.labels and bool(classes[True]) != bool(classes[False]):
+        lacks, option = ("honest", "--honest") if classes[True] else ("deceptive", "--deceptive")
+        lines.append(f"no row is {lacks}: detectors need both; {option} names the values that mean it")
+    for line in lines:
+        typer.echo(plain(line))
 
 
 def _list_players(facts: Mapping[str, Any]) -> None:

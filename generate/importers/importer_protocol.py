@@ -32,20 +32,22 @@ def fingerprint(source: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A game and its position. line: in its source, from 1."""
+    """A game and its position. line: in its source, from 1; rows: how many of a table it was made of."""
 
     line: int
     game: GameRecord
+    rows: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """Something that could not be read. line: as in `Imported`, 0 for the whole source."""
+    """Something that could not be read. line: as in `Imported`, 0 for the whole source; rows: how many went with it."""
 
     file: str
     line: int
     game_id: str
     reason: str
+    rows: int = 1
 
     @property
     def where(self) -> str:
@@ -105,11 +107,11 @@ class Importer(ABC):
         """
 
 
-def attempt(file: str, line: int, game_id: str, make: Callable[[], GameRecord]) -> Imported | Rejected:
-    """The game that `make` returns, or a rejection with the reason it failed."""
+def attempt(file: str, line: int, game_id: str, make: Callable[[], GameRecord], rows: int = 1) -> Imported | Rejected:
+    """The game that `make` returns, or a rejection with the reason it failed. rows: of a table, which it is made of."""
     try:
-        return Imported(line, make())
+        return Imported(line, make(), rows)
     except UsageError as error:
-        return Rejected(file, line, game_id, str(error))
+        return Rejected(file, line, game_id, str(error), rows)
     except RecursionError:
-        return Rejected(file, line, game_id, "nested too deeply")
+        return Rejected(file, line, game_id, "nested too deeply", rows)

@@ -27,7 +27,7 @@ from liescope.generate.importers.avalon_nlu import AvalonImporter
 from liescope.generate.importers.diplomacy import DiplomacyImporter
 from liescope.generate.importers.importer_protocol import Imported, Importer, Rejected, fingerprint
 from liescope.generate.importers.inspect_logs import InspectImporter, ScoutImporter
-from liescope.generate.importers.jsonl_importer import JsonlImporter, TableImporter
+from liescope.generate.importers.jsonl_importer import JsonlImporter, Receipt, TableImporter
 from liescope.generate.importers.kaggle_werewolf import KaggleWerewolfImporter
 from liescope.generate.importers.mini_mafia import MiniMafiaImporter
 from liescope.generate.importers.own_data import ChatImporter, TextImporter
@@ -105,7 +105,7 @@ class ImportResult:
 
     run: the folder; format: of the sources; summary: counts over all games of the sources; new: the number not in the
     folder before; first_rejected: the first item that could not be read; rejections: the number of such items; seconds:
-    how long the import took.
+    how long the import took; receipt: what became of the rows of tables, None for other sources.
     """
 
     run: Path
@@ -115,6 +115,7 @@ class ImportResult:
     rejections: int
     first_rejected: tuple[Rejected, ...]
     seconds: float
+    receipt: Receipt | None = None
 
     @property
     def games(self) -> int:
@@ -153,6 +154,7 @@ class ImportResult:
             "new": self.new,
             "rejected": self.rejections,
             "seconds": round(self.seconds, 2),
+            **({"receipt": self.receipt.to_json()} if self.receipt else {}),
         }
 
     def _models(self) -> dict[str, dict[str, dict[str, Any]]]:
@@ -214,6 +216,7 @@ class Import:
         kind = IMPORTERS[format]
         given = {name: Path(value) if isinstance(value, os.PathLike) else value for name, value in options.items()}
         self.importer = kind(kind.Options.of(given, format))
+        self.receipt = self.importer.receipt if isinstance(self.importer, TableImporter) else Receipt()
         self._sources = [
             Path(one)
             if isinstance(one, str | os.PathLike)
@@ -255,10 +258,16 @@ class Import:
         for name, source in zip((path.name for path in self.names), self._sources, strict=True):
             for found in self._read(source):
                 kept = found if isinstance(found, Rejected) else self._checked(found, name, seen)
+                if isinstance(kept, Rejected):
+                    rejections += 1
+                    self.receipt.left_out[kept.reason] += kept.rows
+                else:
+                    self.receipt.kept += found.rows
                 yield kept
-                rejections += isinstance(kept, Rejected)
                 if rejections >= MOST_REJECTED:
-                    yield Rejected(name, 0, "", f"{MOST_REJECTED:,} lines could not be read; the rest was left out")
+                    reason = f"{MOST_REJECTED:,} lines could not be read; the rest was left out"
+                    self.receipt.left_out[reason] += self.receipt.missing
+                    yield Rejected(name, 0, "", reason)
                     return
 
     def _identity(self, source: Path | _Table) -> Mapping[str, str]:
@@ -278,7 +287,7 @@ class Import:
         if not problem and game_id in seen:
             problem = f"its id stands on {seen[game_id]} already"
         if problem:
-            return Rejected(name, found.line, game_id, problem)
+            return Rejected(name, found.line, game_id, problem, found.rows)
         seen[game_id] = f"line {found.line} of {name}"
         return with_settings(found.game, plan_settings({"import": self.importer.format}))
 
@@ -308,7 +317,7 @@ def import_games(format: str, *sources: Data, out: StrPath, progress: bool = Fal
     plan = found.plan()
     games = _with_a_game(found.games(), ", ".join(map(str, found.names)), unit_of([format]))
     with _run_folder(run, plan) as journal:
-        return _keep(games, journal, format, progress, began)
+        return _keep(games, journal, found, progress, began)
 
 
 def _with_a_game(found: Iterator[GameRecord | Rejected], names: str, unit: str) -> Iterator[GameRecord | Rejected]:
@@ -325,10 +334,10 @@ def _with_a_game(found: Iterator[GameRecord | Rejected], names: str, unit: str) 
 
 
 def _keep(
-    found: Iterator[GameRecord | Rejected], journal: Journal, format: str, progress: bool, began: float
+    found: Iterator[GameRecord | Rejected], journal: Journal, source: Import, progress: bool, began: float
 ) -> ImportResult:
     """Write the games that are not in the folder yet, and everything that could not be read."""
-    there = set(journal.game_ids())
+    format, there = source.importer.format, set(journal.game_ids())
     summary, new, rejections = ImportSummary(), 0, 0
     first: list[Rejected] = []
     with (journal.path / REJECTED_FILE).open("w", encoding="utf-8") as listed, progress_bar() as bar:
@@ -338,6 +347,7 @@ def _keep(
                 rejections += 1
                 first += [item] if len(first) < _FIRST else []
                 line = {name: one[:500] if isinstance(one, str) else one for name, one in asdict(item).items()}
+                del line["rows"]
                 listed.write(json.dumps(line) + "\n")
                 continue
             summary.add(item)
@@ -346,7 +356,8 @@ def _keep(
                 new += 1
             bar.update(task, advance=1, note=f"{rejections} rejected" if rejections else "")
         bar.update(task, total=summary.games)
-    return ImportResult(journal.path, format, summary, new, rejections, tuple(first), seconds=perf_counter() - began)
+    receipt = source.receipt if isinstance(source.importer, TableImporter) else None
+    return ImportResult(journal.path, format, summary, new, rejections, tuple(first), perf_counter() - began, receipt)
 
 
 def _run_folder(out: Path, plan: dict[str, Any]) -> Journal:

@@ -6,6 +6,7 @@ import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import chain, islice
 from pathlib import Path
@@ -53,8 +54,49 @@ class SourceOptions(OptionsModel):
         return given
 
 
+@dataclass
+class Receipt:
+    """What became of the rows of tables. rows: read; kept: in records; left_out: by reason; used: by what it holds,
+    the column; ignored: columns of no use; labels: rows by value of the label, and whether that means deceptive.
+    """
+
+    rows: int = 0
+    kept: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+    used: dict[str, str] = field(default_factory=dict)
+    ignored: tuple[str, ...] = ()
+    labels: Counter[tuple[str, bool | None]] = field(default_factory=Counter)
+
+    @property
+    def missing(self) -> int:
+        """Rows that are neither kept nor left out for a reason: none, if nothing is wrong here."""
+        return self.rows - self.kept - self.left_out.total()
+
+    def counted(self, rows: Rows) -> Rows:
+        """The same rows, counted as they pass."""
+        for row in rows:
+            self.rows += 1
+            yield row
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain JSON data."""
+        read_as = {True: "deceptive", False: "honest", None: "none"}
+        return {
+            "rows": self.rows,
+            "kept": self.kept,
+            "left_out": dict(self.left_out.most_common()),
+            "columns": {"used": self.used, "ignored": list(self.ignored)},
+            "labels": [
+                {"value": value, "read_as": read_as[one], "rows": rows}
+                for (value, one), rows in self.labels.most_common()
+            ],
+        }
+
+
 class RowReader(ABC):
-    """Makes games of the rows of one table, whose columns it knows."""
+    """Makes games of the rows of one table, whose columns it knows. used: by what they hold, the columns it reads."""
+
+    used: Mapping[str, str] = {}
 
     @abstractmethod
     def key(self, row: Mapping[str, Any]) -> str | None:
@@ -68,9 +110,16 @@ class RowReader(ABC):
 
 
 class TableImporter(Importer):
-    """Reads games from the rows of a table: a file, a dataset, or rows in memory."""
+    """Reads games from the rows of a table: a file, a dataset, or rows in memory. receipt: what became of the rows;
+    whole: its columns can be understood only by all rows.
+    """
 
     Options: ClassVar[type[OptionsModel]] = SourceOptions
+    whole = False
+
+    def __init__(self, options: OptionsModel) -> None:
+        super().__init__(options)
+        self.receipt = Receipt()
 
     def terms(self) -> Terms:
         """The licence as the user states it; without a statement, nothing is allowed."""
@@ -104,16 +153,25 @@ class TableImporter(Importer):
         """Every game of a table, in the order in which each first occurs. name: of the table, for rejections; on_disc:
         rows may wait on disk for the others of their game.
         """
-        head = list(islice(rows, _HEAD))
-        told = [row for _, row in head if not isinstance(row, Rejected)]
-        columns = list(dict.fromkeys(chain.from_iterable(told)))
-        try:
-            reader = self.reader(columns, told)
-        except BadData as error:
-            yield from (row for _, row in chain(head, rows) if isinstance(row, Rejected))
+        rows = self.receipt.counted(rows)
+        head: list[tuple[int, Any]] = []
+        problem = ""
+        for most in (None if self.whole else _HEAD, None):  # what the first rows leave open, the others may settle
+            head += islice(rows, most)
+            told = [row for _, row in head if not isinstance(row, Rejected)]
+            columns = list(dict.fromkeys(chain.from_iterable(told)))
+            try:
+                reader = self.reader(columns, told)
+                break
+            except BadData as error:
+                problem = str(error)
+        else:
+            yield from (row for _, row in head if isinstance(row, Rejected))
             if columns:
-                yield Rejected(name, 0, "", str(error))
+                yield Rejected(name, 0, "", problem, len(told))
             return
+        self.receipt.used |= reader.used
+        self.receipt.ignored = tuple(one for one in columns if one not in reader.used.values())
         spool = Spool(on_disc)
         for number, (line, row) in enumerate(chain(head, rows)):
             if number >= MOST_TABLE_ROWS:
@@ -174,7 +232,8 @@ class JsonlImporter(TableImporter):
 
     def reader(self, columns: Sequence[str], head: Sequence[Mapping[str, Any]]) -> RowReader:  # noqa: ARG002
         reader = _StatementReader(self._given, self._names)
-        here = reader.read_as(tuple(columns)).values()
+        reader.used = {ours: theirs for theirs, ours in reader.read_as(tuple(columns)).items()}
+        here = reader.used
         shown = f"{', '.join(columns[:SHOWN])}{' …' if len(columns) > SHOWN else ''}"
         if missing := [name for name in REQUIRED if name not in here]:
             lacks = f"it lacks the column{'s' if len(missing) > 1 else ''} {', '.join(missing)}"
@@ -218,7 +277,8 @@ class _StatementReader(RowReader):
         for line, cells in rows:
             first = first or line
             if len(kept) >= MOST_ROWS:
-                yield Rejected(file, first, game_id, f"a game of more than {MOST_ROWS:,} statements")
+                lost = len(kept) + 1 + sum(1 for _ in rows)
+                yield Rejected(file, first, game_id, f"a game of more than {MOST_ROWS:,} statements", lost)
                 return
             read_as = self.read_as(tuple(cells))
             unread |= dict.fromkeys(name for name, value in cells.items() if name not in read_as and present(value))
@@ -239,7 +299,7 @@ class _StatementReader(RowReader):
         notes += [f"{bad} of its rows could not be read"] if bad else []
         notes += [f"cells of {name} could not be read and are left out ({why})" for name, why in reasons.items()]
         make = partial(game_of, game_id, self._game, kept, self._deceptive, notes, left_out)
-        yield attempt(file, first, game_id, make)
+        yield attempt(file, first, game_id, make, len(kept))
 
 
 def _renaming(pairs: list[str]) -> dict[str, str]:

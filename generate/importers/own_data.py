@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
@@ -39,7 +39,9 @@ _GROUPS = frozenset(
 _LIES_BY_NAME = frozenset(
     ("deceptive", "is_deceptive", "deception", "lie", "is_lie", "lied", "lying", "is_lying", "dishonest", "label_gold")
 )
-_TRUTHS_BY_NAME = frozenset(("honest", "is_honest", "truthful", "is_truthful"))
+_TRUTHS_BY_NAME = frozenset(
+    ("honest", "is_honest", "honesty", "truthful", "is_truthful", "truth", "is_truth", "true", "is_true")
+)
 _LABELS = _LIES_BY_NAME | _TRUTHS_BY_NAME | {"label", "labels", "target", "class", "gold", "y"}
 _LIES = frozenset(("deceptive", "deception", "lie", "lying", "lied", "dishonest", "deceitful", "untruthful"))
 _TRUTHS = frozenset(("honest", "truth", "truthful", "not deceptive", "non-deceptive", "nondeceptive", "sincere"))
@@ -75,6 +77,10 @@ class OwnOptions(SourceOptions):
     deceptive: list[str] = Field(
         default=[], description="A value of the label that means deceptive, where it does not tell; may be repeated."
     )
+    honest: list[str] = Field(
+        default=[],
+        description="A value of the label that means honest; may be repeated. Of two values, naming one is enough.",
+    )
     reasoning: str = Field(
         default="", description="The column with what was thought before, where its name does not tell."
     )
@@ -90,45 +96,55 @@ class TextOptions(OwnOptions):
 
 
 class LabelColumn:
-    """A column of labels and how its values are read. name: "" where a source has none; deceptive: the values that mean
-    deceptive, if the user gave them.
+    """A column of labels and how its values are read. name: "" where a source has none; deceptive, honest: the values
+    that mean so, if the user gave them; values: those there are, of which the other of two is the opposite of the one
+    that is named. Raises BadData for a value that is named as both.
     """
 
-    def __init__(self, name: str, deceptive: Collection[str] = ()) -> None:
+    def __init__(
+        self, name: str, deceptive: Collection[str] = (), honest: Collection[str] = (), values: Iterable[Any] = ()
+    ) -> None:
         self.name = name
-        self._deceptive = {_word(value) for value in deceptive}
-        self._read = name.casefold()
-        self._numbers = False  # whether the meaning of 0 and 1 had to be assumed
+        lies, truths = {_word(value) for value in deceptive}, {_word(value) for value in honest}
+        if both := lies & truths:
+            raise BadData(f"{both.pop()} cannot be both --deceptive and --honest")
+        there = {_word(value) for value in values if present(value)}
+        other = there - lies - truths
+        if len(there) == 2 and len(other) == 1:
+            lies, truths = lies or (other if truths else lies), truths or (other if lies else truths)
+        self._lies, self._truths, self._read = lies, truths, name.casefold()
+        self.assumed = False  # whether the meaning of 0 and 1 had to be
 
     def of(self, value: Any) -> bool | None:
-        """Whether a value means deceptive; None for an empty cell. Raises BadData for an ambiguous value."""
-        word = _word(value)
-        if not stated(value) and word not in self._deceptive:
+        """Whether a value means deceptive; None for an empty cell and a value that nothing says the meaning of."""
+        if not present(value):
             return None
-        if self._deceptive:
-            return word in self._deceptive
+        word = _word(value)
+        if word in self._lies | self._truths:
+            return word in self._lies
         if word in _LIES | _TRUTHS:
             return word in _LIES
         plain = self._read in _LIES_BY_NAME | _TRUTHS_BY_NAME
-        if word in _YES | _NO and (plain or word in ("0", "1")):
-            self._numbers |= not plain
+        if word in _YES | _NO and (plain or (word in ("0", "1") and not self._lies | self._truths)):
+            self.assumed |= not plain
             return (word in _YES) != (self._read in _TRUTHS_BY_NAME)
-        raise BadData(
-            f"{self.name} is {word[:40]!r}, which may mean either; say which values are lies with --deceptive"
-        )
+        return None
 
     def note(self, columns: Sequence[str]) -> str:
         """What was assumed about the values, or which columns may hold them."""
         if not self.name:
             return f"no column is known to hold a label: name one with --label ({', '.join(columns[:SHOWN])})"
-        return f"{self.name}: 1 counts as deceptive, 0 as honest" if self._numbers else ""
+        return f"{self.name}: 1 counts as deceptive, 0 as honest; if not so, --deceptive 0" if self.assumed else ""
 
 
 def label_of(row: Mapping[str, Any], name: str) -> bool | None:
     """Whether the column of that name says deceptive; None for an empty cell. Raises BadData if there is no such
     column, and for an ambiguous value.
     """
-    return LabelColumn(_named(list(row), name, _LABELS, "label")).of(row[name])
+    found = LabelColumn(_named(list(row), name, _LABELS, "label")).of(row[name])
+    if found is None and present(row[name]):
+        raise BadData(f"{name} is {_word(row[name])[:40]!r}, which may mean either")
+    return found
 
 
 def plain_label(row: Mapping[str, Any]) -> bool | None:
@@ -139,8 +155,7 @@ def plain_label(row: Mapping[str, Any]) -> bool | None:
     by_words = [name for name in row if str(name).casefold() in _LABELS and _word(row[name]) in _LIES | _TRUTHS]
     found = set()
     for name in dict.fromkeys([*by_name, *by_words]):
-        with suppress(BadData):
-            found.add(LabelColumn(name).of(row[name]))
+        found.add(LabelColumn(name).of(row[name]))
     found.discard(None)
     return found.pop() if len(found) == 1 else None
 
@@ -154,12 +169,13 @@ class _Own(TableImporter):
     """What both importers share. copies: how often each record has come, in all sources."""
 
     licence: ClassVar[str] = "None is stated: not to be redistributed."
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     words: ClassVar[str]
 
     def __init__(self, options: OwnOptions) -> None:
         super().__init__(options)
         self.given, self.copies = options, Counter[str]()
+        self.whole = bool(options.deceptive or options.honest)
 
     def game_texts(self) -> Mapping[str, str]:
         return {self.format: self.given.about or self.words}
@@ -202,7 +218,7 @@ class _OwnReader(RowReader):
     """Makes records of rows, with columns by name. Raises BadData for a missing column."""
 
     def __init__(self, own: _Own, columns: Sequence[str], label: LabelColumn) -> None:
-        self._label, self._copies = label, own.copies
+        self._label, self._copies, self._labels = label, own.copies, own.receipt.labels
         self._notes = [note] if (note := label.note(columns)) else []
         known = {name.casefold(): name for name in reversed(columns)}
         self._columns = {
@@ -210,6 +226,17 @@ class _OwnReader(RowReader):
         }
         if own.given.reasoning:
             self._columns["reasoning"] = _named(columns, own.given.reasoning, (), "reasoning")
+
+    def _use(self, unused: Collection[str], **columns: str) -> None:
+        """Keep which columns are read. unused: those of the usual ones that are not."""
+        usual = {what: name for what, name in self._columns.items() if what not in unused}
+        self.used = {what: name for what, name in {**columns, **usual}.items() if name}
+
+    def _deceptive(self, value: Any) -> bool | None:
+        """Whether a cell of the label means deceptive, counted for the receipt."""
+        found = self._label.of(value)
+        self._labels[str(value)[:40] if present(value) else "", found] += 1
+        return found
 
     def _of(self, row: Mapping[str, Any], what: str) -> str | None:
         value = row.get(self._columns[what])
@@ -260,6 +287,7 @@ class _TextReader(_OwnReader):
         self._text = _text_column(columns, given.text, head, {label.name, given.group, self._columns["reasoning"]})
         self._group = _named(columns, given.group, _GROUPS - {self._text}, "group", needed=False)
         self._notes += [] if self._group else ["no column groups the rows: each is on its own"]
+        self._use(("id", "judges", "messages"), text=self._text, label=label.name, group=self._group)
 
     def key(self, row: Mapping[str, Any]) -> str | None:
         if not present(row.get(self._text)) or not str(row[self._text]).strip():
@@ -271,7 +299,7 @@ class _TextReader(_OwnReader):
     def games(self, file: str, key: str | None, rows: Iterable[tuple[int, Any]]) -> Iterator[Imported | Rejected]:
         lines, told = zip(*rows, strict=True)
         family = _fingerprint(str(told[0][self._text])) if key is None else key
-        yield attempt(file, lines[0], family, partial(self._texts, family, told))
+        yield attempt(file, lines[0], family, partial(self._texts, family, told), len(told))
 
     def _texts(self, family: str, rows: Sequence[Mapping[str, Any]]) -> GameRecord:
         said = [
@@ -279,7 +307,7 @@ class _TextReader(_OwnReader):
                 "speaker": self._of(row, "speaker") or AUTHOR,
                 "text": row[self._text],
                 "reasoning": self._of(row, "reasoning") or "",
-                "label_gold": self._label.of(row.get(self._label.name)),
+                "label_gold": self._deceptive(row.get(self._label.name)),
                 "model": self._of(row, "model"),
                 "canary": self._canary(row),
             }
@@ -291,9 +319,12 @@ class _TextReader(_OwnReader):
 class _ChatReader(_OwnReader):
     def __init__(self, own: _Own, columns: Sequence[str], head: Sequence[Mapping[str, Any]]) -> None:
         self._messages = _named(columns, "", frozenset(_NAMES["messages"]), "messages")
-        of_turns = any(_has_turn_labels(row.get(self._messages)) for row in head)
-        label = LabelColumn("deceptive") if of_turns else _label_column(own.given, columns, head)
+        cells = [cell for row in head for cell in _turn_cells(row.get(self._messages))]
+        given = own.given.deceptive, own.given.honest
+        label = LabelColumn("deceptive", *given) if cells else _label_column(own.given, columns, head)
         super().__init__(own, columns, label)
+        self._of_turn = {name: LabelColumn(name, *given, [value for _, value in cells]) for name, _ in cells}
+        self._use((), messages=self._messages, label="" if cells else label.name)
 
     def key(self, row: Mapping[str, Any]) -> None:  # noqa: ARG002
         return None
@@ -309,8 +340,8 @@ class _ChatReader(_OwnReader):
         last = last_answer(turns)
         if not turns[last]["text"].strip():
             raise BadData("the assistant's last turn has no text")
-        own = _turn_labels(turns)
-        whole = None if own else self._label.of(row.get(self._label.name))
+        own = self._turn_labels(turns)
+        whole = None if own else self._deceptive(row.get(self._label.name))
         said = [
             {
                 "speaker": turn["role"],
@@ -327,6 +358,13 @@ class _ChatReader(_OwnReader):
         family = _fingerprint([(turn["role"], turn["text"]) for turn in turns])
         return self._record(family, CHAT, said, row, game_id)
 
+    def _turn_labels(self, turns: Sequence[Mapping[str, Any]]) -> dict[int, bool | None]:
+        """The assistant's turns' own labels, by index."""
+        cells = {at: cell for at, turn in enumerate(turns) if (cell := _turn_cell(turn))}
+        found = {at: self._of_turn.get(name, LabelColumn(name)).of(value) for at, (name, value) in cells.items()}
+        self._labels.update((str(value)[:40], found[at]) for at, (_, value) in cells.items())
+        return found
+
 
 def _label_column(options: OwnOptions, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> LabelColumn:
     """The column of labels. Raises BadData where there are several, or its values are unclear."""
@@ -334,16 +372,37 @@ def _label_column(options: OwnOptions, columns: Sequence[str], rows: Sequence[Ma
     if not name:
         plain = [one for one in columns if _says_plainly([row.get(one) for row in rows])]
         name = plain[0] if len(plain) == 1 else ""
-    label = LabelColumn(name, options.deceptive)
-    values = [row.get(name) for row in rows] if name else []
-    try:
-        found = {label.of(value) for value in values}
-    except BadData as error:
-        there = ", ".join(dict.fromkeys(str(value)[:40] for value in values if present(value)))
-        raise BadData(f"{error}; it has {there[:300]}") from None
-    if options.deceptive and True not in found and any(map(present, values)):
-        raise BadData(f"no row of {name} has a value that --deceptive names")
+    values = [row[name] for row in rows if present(row.get(name))] if name else []
+    label = LabelColumn(name, options.deceptive, options.honest, values)
+    there = dict.fromkeys(map(_word, values))
+    for option, given in (("deceptive", options.deceptive), ("honest", options.honest)):
+        if there and given and not there.keys() & {_word(value) for value in given}:
+            raise BadData(f"no row of {name} has a value that --{option} names; it has {_shown(values)}")
+    if there and all(label.of(value) is None for value in values):
+        if len(there) > SHOWN and all(map(_is_number, there)):
+            low, high = min(there, key=float), max(there, key=float)
+            raise BadData(
+                f"{name} holds {len(there)} different numbers from {low} to {high}, and a label has classes: make "
+                "two of them first, or name another column with --label"
+            )
+        raise BadData(
+            f"{name} is {_word(values[0])[:40]!r}, which may mean either; say which values are lies with --deceptive; "
+            f"it has {_shown(values)}"
+        )
     return label
+
+
+def _shown(values: Iterable[Any]) -> str:
+    """The most frequent values."""
+    counts = Counter(str(value)[:40] for value in values).most_common()
+    return ", ".join(value for value, _ in counts[:SHOWN]) + (" …" if len(counts) > SHOWN else "")
+
+
+def _is_number(word: str) -> bool:
+    try:
+        return math.isfinite(float(word))
+    except ValueError:
+        return False
 
 
 def canary_of(row: Mapping[str, Any]) -> str:
@@ -401,21 +460,18 @@ def _called(call: Any) -> str:
     return f"[calls {name} with {given if isinstance(given, str) else json.dumps(given, default=str)}]"
 
 
-def _turn_labels(turns: Sequence[Mapping[str, Any]]) -> dict[int, bool]:
-    """The assistant's turns' own labels, by index."""
-    found = {}
-    for at, turn in enumerate(turns):
-        name = next((name for name in _LIES_BY_NAME | _TRUTHS_BY_NAME | {"label"} if present(turn.get(name))), "")
-        if turn["role"] == ASSISTANT and name:
-            found[at] = bool(LabelColumn(name).of(turn[name]))
-    return found
+def _turn_cell(turn: Mapping[str, Any]) -> tuple[str, Any] | None:
+    """The name and value of the label of a turn of the assistant, if it has one."""
+    names = (name for name in _LIES_BY_NAME | _TRUTHS_BY_NAME | {"label"} if present(turn.get(name)))
+    name = next(names, "") if turn["role"] == ASSISTANT else ""
+    return (name, turn[name]) if name else None
 
 
-def _has_turn_labels(messages: Any) -> bool:
+def _turn_cells(messages: Any) -> list[tuple[str, Any]]:
     try:
-        return bool(_turn_labels(turns_of(messages)))
+        return [cell for turn in turns_of(messages) if (cell := _turn_cell(turn))]
     except BadData:  # rejected when its turn comes
-        return False
+        return []
 
 
 def _rated(scores: Any) -> list[dict[str, Any]]:

@@ -148,7 +148,6 @@ def test_groups_reach_the_kind_where_they_are_routed(monkeypatch: pytest.MonkeyP
     [
         (["lie", "truth"], "lie"),
         (["deceptive", "honest"], "deceptive"),
-        (["a", "b"], "b"),
         ([-1, 1], 1),
         (["0", "1"], "1"),
     ],
@@ -158,6 +157,17 @@ def test_the_class_whose_word_says_so_is_the_deceptive_one(classes: list[Any], l
     model = LieDetector().fit(TEXTS, [lies if lie else honest for lie in LABELS])
     assert model.classes_.tolist() == sorted(classes)
     assert model.predict(UNHEARD).tolist() == [lies, honest]
+
+
+def test_two_words_that_say_nothing_of_lies_need_the_one_that_means_it() -> None:
+    labels = ["fake" if lie else "real" for lie in LABELS]
+    with pytest.raises(ValueError, match="'fake' and 'real': say which one is the lie"):
+        LieDetector().fit(TEXTS, labels)
+    with pytest.raises(ValueError, match="'fraud' is none of the labels"):
+        LieDetector(deceptive="fraud").fit(TEXTS, labels)
+    told = LieDetector(deceptive="fake").fit(TEXTS, labels).predict_proba(TEXTS)[:, 0]
+    plain = LieDetector().fit(TEXTS, LABELS).predict_proba(TEXTS)[:, 1]
+    assert told == pytest.approx(plain)
 
 
 @pytest.mark.parametrize(

@@ -147,6 +147,71 @@ def test_a_table_in_another_encoding_is_refused_with_the_one_to_save_it_in(encod
         import_games("text", path, out=tmp_path / "run")
 
 
+@pytest.mark.parametrize(
+    ("column", "values", "options", "expected"),
+    [
+        ("verdict", ("lie", "truth", "Neither", ""), {"label": "verdict"}, [True, False, None, None]),
+        ("is_lie", ("1", "0", "2"), {}, [True, False, None]),
+        ("truth", ("1", "0", "?"), {}, [False, True, None]),
+        ("label", ("fake", "real"), {"honest": ["real"]}, [True, False]),
+        ("label", ("fake", "real", "satire"), {"deceptive": ["fake"]}, [True, None, None]),
+        ("label", ("fake", "real", "satire"), {"deceptive": ["fake"], "honest": ["real"]}, [True, False, None]),
+        ("label", ("1", "0"), {"deceptive": ["0"]}, [False, True]),
+    ],
+)
+def test_what_nothing_says_the_meaning_of_has_no_label_in_whatever_place_it_stands(
+    column: str, values: Sequence[str], options: dict[str, Any], expected: list[bool | None], tmp_path: Path
+) -> None:
+    told = [
+        (f"{value} number {n}", value, one) for value, one in zip(values, expected, strict=True) for n in range(600)
+    ]
+    rows = [{"text": text, column: value} for text, value, _ in told]
+    for order in (rows, rows[::-1]):
+        said = {
+            game.events[0].text: labels(game)[0] for game in games("text", table(tmp_path / "a.csv", order), **options)
+        }
+        assert said == {text: one for text, _, one in told}
+
+
+def test_a_third_value_is_no_label_of_a_turn() -> None:
+    turns = [{"role": "assistant", "content": f"Words {one}.", "deceptive": one} for one in ("yes", "no", "unclear")]
+    (game,) = games("chat", [{"messages": turns}])
+    assert labels(game) == [True, False, None]
+
+
+def test_the_receipt_of_an_import_adds_up_and_says_what_each_value_became(tmp_path: Path) -> None:
+    said = [("One is here.", "lie", "a"), ("Two is here.", "truth", "a"), ("Three.", "hm", "b"), ("", "lie", "b")]
+    rows = [{"text": text, "label": label, "group": group, "date": "May"} for text, label, group in said]
+    result = import_games("text", table(tmp_path / "a.csv", rows), out=tmp_path / "run")
+    assert result.to_json()["receipt"] == {
+        "rows": 4,
+        "kept": 3,
+        "left_out": {"it has no text: text is empty": 1},
+        "columns": {"used": {"text": "text", "label": "label", "group": "group"}, "ignored": ["date"]},
+        "labels": [
+            {"value": "lie", "read_as": "deceptive", "rows": 1},
+            {"value": "truth", "read_as": "honest", "rows": 1},
+            {"value": "hm", "read_as": "none", "rows": 1},
+        ],
+    }
+
+
+def test_rows_of_a_record_that_cannot_be_kept_are_left_out_by_its_reason(tmp_path: Path) -> None:
+    rows = [{"text": f"Words {n}.", "label": "lie", "group": "a", "split": split} for n, split in enumerate("xyz")]
+    rows += [{"text": "Words.", "label": "truth", "group": "b" * 500, "split": ""}] * 2
+    rows += [{"text": "Words.", "label": "truth", "group": "c", "split": ""}]
+    receipt = import_games("text", table(tmp_path / "a.csv", rows), out=tmp_path / "run").receipt
+    assert receipt is not None
+    assert (receipt.rows, receipt.missing, sum(receipt.left_out.values())) == (6, 0, 6 - receipt.kept)
+    assert 2 in receipt.left_out.values()
+
+
+def test_numbers_with_many_values_are_told_as_such(tmp_path: Path) -> None:
+    rows = [{"text": f"Words number {n}.", "label": n / 40} for n in range(40)]
+    with pytest.raises(BadData, match="label holds 40 different numbers from"):
+        import_games("text", table(tmp_path / "a.csv", rows), out=tmp_path / "run")
+
+
 def test_where_no_column_is_known_to_hold_labels_the_columns_are_named(tmp_path: Path) -> None:
     rows = [{"post": f"Words of number {n}.", "veracity": value} for n, value in enumerate(["fake", "real"])]
     result = import_games("text", table(tmp_path / "a.csv", rows), out=tmp_path / "run")
