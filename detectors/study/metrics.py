@@ -310,9 +310,9 @@ def measure(data: Scored, weights: Weights, names: Sequence[str]) -> dict[str, F
 
 def words_of(metric: str, within: str = "games") -> str:
     """A metric's name, or a difference's, in tables for people. within: the units within which pairs are formed; "" if
-    the AUROC is over all pairs.
+    the AUROC is over all pairs. A metric of another version, in a report from elsewhere, goes by its own name.
     """
     name = metric.removesuffix(DIFFERENCE)
-    words = METRIC[name].words.replace("within games", f"within {within or 'groups'}")
+    words = (METRIC[name].words if name in METRIC else name).replace("within games", f"within {within or 'groups'}")
     words = words if within else words.replace(", pooled", "")
     return words + (", difference" if name != metric else "")

@@ -143,6 +143,15 @@ def test_the_hubs_own_reader_reads_the_metadata() -> None:
     assert data["configs"][0]["data_files"][2] == {"split": "test", "path": "statements/test-00000.parquet"}
 
 
+@pytest.mark.parametrize("language", ["no", "on", "yes", "nb-NO", "tr"])
+def test_a_code_of_a_language_is_read_back_as_it_was_given(language: str) -> None:
+    told = {"name": "chat", "terms": {"languages": (language,)}, "games": 4}
+    licences = [
+        {**licensed("chat", "mit", True), **told, "terms": {**licensed("chat", "mit", True)["terms"], **told["terms"]}}
+    ]
+    assert yaml.safe_load(dataset_card(licences=licences).split("---")[1])["language"] == [language]
+
+
 def test_scripted_words_are_said_to_be_scripted_and_others_are_not() -> None:
     assert SCRIPTED in dataset_card()
     assert SCRIPTED not in dataset_card(sources={"model": 10}, seat_sources=["model"])

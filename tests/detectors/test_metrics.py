@@ -29,6 +29,7 @@ from liescope.detectors.study.metrics import (
     squared_error,
     threshold_at,
     within_games,
+    words_of,
 )
 
 
@@ -324,3 +325,8 @@ def test_conversations_with_one_label_each_are_compared_within_their_tasks_weigh
                 both = y[mine].sum() * (~y[mine]).sum()
                 right, pairs = right + both * roc_auc_score(y[mine], score[mine]), pairs + both
         assert found == pytest.approx(right / pairs)
+
+
+def test_a_metric_of_another_version_goes_by_its_own_name() -> None:
+    assert words_of("sharpness") == "sharpness"
+    assert words_of("sharpness_difference").startswith("sharpness")
