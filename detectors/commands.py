@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -58,6 +59,9 @@ def score(
     texts = None if texts == ["-"] else texts
     if texts and file:
         raise UsageError("give statements either as arguments or with --in, not both")
+    # unlike a Path, os.path takes a text of any length
+    if there := next((one for one in texts or () if os.path.exists(one)), ""):  # noqa: PTH110
+        raise UsageError(f"{there} is a file or folder, not a statement; read a file with --in {there}")
     if out is not None:
         said: Path | Iterable[str] = file or texts or _typed()
         done = score_file(model, said, out=out, progress=True, **given)

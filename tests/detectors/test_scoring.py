@@ -356,3 +356,10 @@ def test_the_snippets_on_the_model_card_run(
     exec(compile(code, "README.md", "exec"))
     assert "shape: (1, 7)" in capsys.readouterr().out
     assert "He is the mafioso." in run(*shlex.split(command))
+
+
+def test_the_name_of_a_file_is_no_statement(tmp_path: Path) -> None:
+    (said := tmp_path / "said.csv").write_text("text\nI was at home.\n")
+    for texts in ([str(said)], ["I was at home.", str(said)], [str(tmp_path)]):
+        with pytest.raises(UsageError, match="is a file or folder, not a statement; read a file with --in"):
+            CliRunner().invoke(app, ["score", "models/none", *texts], catch_exceptions=False)
