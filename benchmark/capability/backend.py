@@ -55,7 +55,10 @@ def load(*names: str) -> ModuleType:
     with _quiet():
         for name in names:
             try:
-                module = import_module(name)
+                try:
+                    module = import_module(name)
+                except FileNotFoundError:  # ArviZ writes the day to a file; of two processes at once, one finds it moved
+                    module = import_module(name)
             except ModuleNotFoundError as error:
                 raise MissingExtra(error.name or name, "bayes") from None
     return module

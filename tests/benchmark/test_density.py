@@ -20,7 +20,7 @@ from liescope.benchmark.capability.model import DEFAULT, PAPER, Variant, code_ro
 from liescope.benchmark.capability.posterior import Posterior, fit, sampled
 from liescope.benchmark.capability.results import scores
 
-pm = load("pymc")  # what it imports warns once a day, and here a warning is an error
+pm = load("arviz", "pymc")  # what it imports warns once a day, and here a warning is an error
 MODELS = ("ant", "bee", "cow", "dog")
 
 
