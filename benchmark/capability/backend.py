@@ -57,7 +57,7 @@ def load(*names: str) -> ModuleType:
             try:
                 try:
                     module = import_module(name)
-                except FileNotFoundError:  # ArviZ writes the day to a file; of two processes at once, one finds it moved
+                except FileNotFoundError:  # of two processes, one finds ArviZ's file with the day moved
                     module = import_module(name)
             except ModuleNotFoundError as error:
                 raise MissingExtra(error.name or name, "bayes") from None
