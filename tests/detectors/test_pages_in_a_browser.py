@@ -63,6 +63,6 @@ def seen(make_corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> dict[
 def test_a_page_fits_a_phone_and_nothing_in_its_figures_is_small_cut_off_or_covered(
     seen: dict[str, Seen], name: str
 ) -> None:
-    assert seen[name].figures or name == "audit"  # which has tables alone
+    assert seen[name].figures or name in ("audit", "transfer")  # which have tables alone
     assert seen[name].width <= 390
     assert seen[name].unreadable == ()
