@@ -14,7 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from liescope.common.errors import BadData, UnknownName, UsageError
-from liescope.common.text import CHAT, OF_GAMES, TEXT, Units
+from liescope.common.text import CHAT, OF_GAMES, TEXT, Units, number_of
 from liescope.data_cards import tables
 from liescope.data_cards.tables import SPLITS
 from liescope.detectors.detector_settings import WORDS
@@ -280,17 +280,24 @@ def check_trainable(
     if not len(data.y):
         advice = " (play with --assess for self and peer)" if target in _ASSESSED else ""
         raise UsageError(
-            f"{where}: all {data.dropped:,} statements have a null label; {labels_there_are(data.others)}{advice}"
+            f"{where}: none of {number_of(data.dropped, called.statements[:-1])} has a label; "
+            f"{labels_there_are(data.others)}{advice}"
         )
     if data.y.all() or not data.y.any():
-        label = "deceptive" if data.y[0] else "honest"
-        raise UsageError(f"{where}: all {len(data.y)} {called.statements} are {label}; a detector needs both classes")
+        label, other = ("deceptive", "honest") if data.y[0] else ("honest", "deceptive")
+        all_are = f"all {len(data.y):,} {called.statements} are" if len(data.y) > 1 else "its only statement is"
+        advice = f"a detector needs both classes: add {other} {called.statements}"
+        raise UsageError(f"{where}: {called.say(all_are)} {label}; {advice}")
     need = max(folds, 2)
-    for label, rows in (("deceptive", data.y), ("honest", ~data.y)):
-        games = len(np.unique(data.groups[rows]))
-        if games < need:
-            have = f"{games} {called.games[:-1]} has" if games == 1 else f"{games} {called.games} have"
-            advice = f"{need} folds need {need} such games; build a larger corpus, or lower --folds"
-            raise UsageError(
-                f"{where}: {have} {label} {called.statements}, and {called.say(advice) if folds else '2 are needed'}"
-            )
+    alone = called.statements == "texts" and len(np.unique(data.groups)) == len(data.y)
+    units = called.statements if alone else called.games
+    parts = (("deceptive", data.y), ("honest", ~data.y))
+    games, label = min((len(np.unique(data.groups[rows])), label) for label, rows in parts)
+    if games < need:
+        one = games == 1
+        holds = (
+            f"{'is' if one else 'are'} {label}" if alone else f"{'has' if one else 'have'} {label} {called.statements}"
+        )
+        wanted = f"{need} folds need {need} such {units}" if folds else "2 are needed"
+        remedy = f"add {units}" if one else f"lower --folds to {games}"
+        raise UsageError(f"{where}: {number_of(games, units[:-1])} {holds}, and {wanted}; {remedy}")

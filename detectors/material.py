@@ -9,7 +9,7 @@ import polars as pl
 
 from liescope.common.errors import UsageError
 from liescope.common.reading import Reading
-from liescope.common.text import number_of, unit_of
+from liescope.common.text import Units, number_of, unit_of
 from liescope.detectors.examples import Labelled, corpus_id, count_lost, labelled, read_statements
 from liescope.detectors.model_file import CorpusName, WordsOf
 from liescope.detectors.text_form import TextConfig
@@ -75,9 +75,17 @@ def carry_a_canary(marked: pl.DataFrame) -> str:
 
 def read_material(corpus: Corpus, name: str, target: str, text: TextConfig) -> Material:
     """The material of a corpus. name: the corpus's; text: how statements are read; those with nothing to read are left
-    out. Raises BadData for a damaged corpus.
+    out. Raises BadData for a damaged corpus, UsageError where nothing is in the training split.
     """
     statements = read_statements(corpus, SPLITS)
+    if "train" not in statements["split"]:
+        every = read_statements(corpus, ("train", "validation", "test"))
+        called, games = Units.of(every["game"].unique()), every["siblings"].n_unique()
+        where = " and ".join(every["split"].unique().sort()) or "no split"
+        raise UsageError(
+            f"the training split is empty: {name} has {called.counted(every.height, games)}, all in {where}; "
+            f"add {called.games}, most of which go to the training split"
+        )
     games = read_transcripts(corpus, SPLITS)
     train, validation = (
         labelled(statements.filter(pl.col("split") == split), target, text.context, games, text.view)

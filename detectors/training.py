@@ -217,7 +217,7 @@ def _train_on(
     data, others, statements = material.data, material.others, material.statements
     detector = recipe.untrained()
     detector.prepare()
-    check_trainable(data, recipe.target, recipe.folds)
+    check_trainable(data, recipe.target, recipe.folds, called=Units.of(statements["game"].unique()))
     _say_requests(detector, data, others, recipe.folds, progress)
 
     name, tables, confidence = out.name, [score_table([], np.empty(0), out.name, recipe.target)], Confidence()

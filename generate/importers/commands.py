@@ -11,6 +11,7 @@ import typer
 
 from liescope.common.command_options import AsJson, Given, each_with_a_line, with_settings
 from liescope.common.console import emit
+from liescope.common.errors import UsageError
 from liescope.common.settings import declare
 from liescope.common.text import holding, number_of, plain, sentence, unit_of
 from liescope.generate.importers.importing import IMPORTERS, REJECTED_FILE, ImportResult, import_games
@@ -24,6 +25,13 @@ _MODEL = 32
 app = typer.Typer()
 
 
+def _no_file(format: str) -> str:
+    """The format; raises UsageError for a file in its place."""
+    if format not in IMPORTERS and (Path(format).exists() or Path(format).suffix):
+        raise UsageError(f"{format} is no format: name it before the file, as in `liescope import text {format}`")
+    return format
+
+
 @app.command("import")
 @with_settings(declare({name: importer.Options for name, importer in IMPORTERS.items()}))
 def import_(
@@ -34,6 +42,7 @@ def import_(
                 "What kind of data, or whose games:", {name: sentence(each.reads) for name, each in IMPORTERS.items()}
             ),
             autocompletion=lambda: list(IMPORTERS),
+            callback=_no_file,
         ),
     ],
     sources: Annotated[list[Path], typer.Argument(help="The files or datasets to import.")],

@@ -123,7 +123,7 @@ def _leak(rows: Rows) -> None:
     ("games", "change", "error", "words"),
     [
         (40, _one_class, UsageError, "all .* statements are honest"),
-        (40, _no_labels, UsageError, "null label"),
+        (40, _no_labels, UsageError, "none of [0-9,]+ statements has a label"),
         (4, lambda rows: None, UsageError, "[0-4] games? ha(s|ve) deceptive statements, and 5 folds need 5 such games"),
         (40, _leak, BadData, "more than one split"),
     ],
@@ -134,6 +134,24 @@ def test_a_training_split_that_cannot_train_says_why(
     with pytest.raises(error, match=words):
         train("tfidf", make_corpus(games=games, change=change), out=tmp_path / "m", target="role")
     assert not (tmp_path / "m").exists()
+
+
+@pytest.mark.parametrize(
+    ("texts", "groups", "words"),
+    [
+        (9, 1, "the training split is empty: own data has 9 texts of 1 group, all in validation; add groups"),
+        (9, 2, "1 group has deceptive texts, and 5 folds need 5 such groups; add groups"),
+        (6, 0, "[1-4] texts? (is|are) (deceptive|honest), and 5 folds need 5 such texts; (add texts|lower --folds)"),
+    ],
+)
+def test_too_few_texts_are_counted_in_texts_or_groups_and_never_called_unlabelled(
+    texts: int, groups: int, words: str, tmp_path: Path
+) -> None:
+    rows = [f"I was at place {number} then." for number in range(texts)]
+    belong = ["ab"[number % groups] for number in range(texts)] if groups else None
+    with pytest.raises(UsageError, match=words) as refused:
+        train("tfidf", rows, [number // 2 % 2 for number in range(texts)], groups=belong, out=tmp_path / "m")
+    assert not any(word in str(refused.value) for word in ("game", "statement", "null"))
 
 
 def test_a_target_without_labels_names_those_that_have_some_and_how_many(make_corpus: Corpus, tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ def test_detectors_and_analyses_say_what_they_lack(folder: Path) -> None:
     analyses = liescope.analyse(folder / "run", out=folder / "analyses")
     assert "statement_lengths" in analyses.tables
     assert analyses.nothing["win_rates"] == "the source does not say who won"
-    with pytest.raises(UsageError, match="statements have a null label"):
+    with pytest.raises(UsageError, match="statements has a label"):
         liescope.train("tfidf", folder / "corpus", target="role", out=folder / "no-model")
     with pytest.raises(UsageError, match="no mafioso played"):
         liescope.fit(folder / "run")

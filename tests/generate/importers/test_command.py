@@ -97,3 +97,13 @@ def test_what_was_rejected_is_printed_and_kept_with_line_and_reason_and_the_shel
     again = ["import", "mini-mafia", str(path), "--out", str(tmp_path / "run")]
     assert [cli.main(again), cli.main([*again, "--allow-rejected"])] == [1, 0]
     assert len(records(tmp_path / "run")) == 2
+
+
+@pytest.mark.parametrize("name", ["diary.csv", "none/such.parquet", "plain"])
+def test_a_file_in_place_of_the_format_is_told_as_such(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("plain").write_text("text,label\n", encoding="utf-8")
+    assert cli.main(["import", name, "--out", "run"]) == 1
+    assert f"{name} is no format: name it before the file" in capsys.readouterr().err
