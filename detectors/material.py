@@ -80,10 +80,10 @@ def read_material(corpus: Corpus, name: str, target: str, text: TextConfig) -> M
     statements = read_statements(corpus, SPLITS)
     if "train" not in statements["split"]:
         every = read_statements(corpus, ("train", "validation", "test"))
-        called, games = Units.of(every["game"].unique()), every["siblings"].n_unique()
+        called, groups = Units.of(every["game"].unique()), every["siblings"].n_unique()
         where = " and ".join(every["split"].unique().sort()) or "no split"
         raise UsageError(
-            f"the training split is empty: {name} has {called.counted(every.height, games)}, all in {where}; "
+            f"the training split is empty: {name} has {called.counted(every.height, groups)}, all in {where}; "
             f"add {called.games}, most of which go to the training split"
         )
     games = read_transcripts(corpus, SPLITS)
