@@ -15,6 +15,7 @@ from liescope.generate.corpus.open import as_corpus, in_memory
 from liescope.generate.corpus.read import Corpus
 from liescope.generate.importers.importer_protocol import Rejected
 from liescope.generate.importers.importing import Import
+from liescope.generate.importers.own_data import is_chat
 from liescope.generate.importers.tables import class_names, decoded
 
 OWN_NAME = "own data"
@@ -47,7 +48,7 @@ def corpus_of(source: Any, labels: Iterable[Any] | None = None, groups: Iterable
     rows = _rows(source, labels, groups)
     if not rows:
         raise UsageError("there are no texts to learn from")
-    kind = CHAT if "messages" in rows[0] else TEXT
+    kind = CHAT if is_chat(list(rows[0])) else TEXT
     found = Import(kind, rows)
     return in_memory(_usable(found.games()), OWN_NAME, {kind: found.importer.terms()})
 

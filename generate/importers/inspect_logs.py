@@ -12,9 +12,10 @@ from typing import Any, ClassVar
 
 from liescope.common.errors import BadData, MissingPackage
 from liescope.common.reading import Reading, regular
+from liescope.common.settings import OptionsModel
 from liescope.generate.corpus.hub import download
 from liescope.generate.importers.importer_protocol import Rejected
-from liescope.generate.importers.own_data import ChatImporter
+from liescope.generate.importers.own_data import ChatImporter, OwnOptions
 from liescope.generate.importers.tables import Rows, dataset_of, read_parquet
 
 _LOGS = ("*.eval", "*.json")
@@ -26,6 +27,7 @@ class InspectImporter(ChatImporter):
     format: ClassVar[str] = "inspect"
     reads: ClassVar[str] = "eval logs of inspect_ai: .eval, .json, a folder of them, USER/NAME"
     origin: ClassVar[str] = "eval logs of inspect_ai"
+    Options: ClassVar[type[OptionsModel]] = OwnOptions
 
     def rows(self, source: Path) -> Rows:
         try:
@@ -82,6 +84,7 @@ class ScoutImporter(ChatImporter):
     format: ClassVar[str] = "scout"
     reads: ClassVar[str] = "transcripts of Inspect Scout: .parquet, a folder of them, USER/NAME"
     origin: ClassVar[str] = "transcripts of Inspect Scout"
+    Options: ClassVar[type[OptionsModel]] = OwnOptions
 
     def rows(self, source: Path) -> Rows:
         number = 0

@@ -36,6 +36,13 @@ _GROUPS = frozenset(
         *("thread", "thread_id", "session", "session_id", "document_id", "debate_id", "interview_id"),
     )
 )
+_PAIR = {
+    "prompt": frozenset(("prompt", "question", "instruction")),
+    "response": frozenset(("response", "answer", "output")),
+}
+_CONVERSATIONS = frozenset(("conversation", "chat", "dialogue", "dialog", "thread", "session"))
+_CONVERSATIONS |= {f"{name}_id" for name in _CONVERSATIONS}
+_TURN = {"conversation": _CONVERSATIONS, "role": frozenset(("role",)), "content": frozenset(("content", "text"))}
 _LIES_BY_NAME = frozenset(
     ("deceptive", "is_deceptive", "deception", "lie", "is_lie", "lied", "lying", "is_lying", "dishonest", "label_gold")
 )
@@ -54,6 +61,9 @@ _NAMES = {
     "canary": ("canary", "canary_guid", "canary_string"),
     "untrained": ("do_not_train", "never_train", "never_train_on_this", "no_train", "not_for_training"),
     "split": ("split",),
+    "group": ("group", "group_id"),
+    "system": ("system", "system_prompt"),
+    "input": ("input",),
     "judges": ("judges", "judge_scores"),
     "id": ("id", "conversation_id", "sample_id", "uuid"),
     "reasoning": ("reasoning", "reasoning_content", "thinking", "thoughts", "chain_of_thought", "cot", "scratchpad"),
@@ -93,6 +103,19 @@ class TextOptions(OwnOptions):
     group: str = Field(
         default="", description="The column whose rows belong together, such as a conversation or an interview."
     )
+
+
+class ChatOptions(OwnOptions):
+    """Which columns hold a chat of one turn, or one turn of a chat."""
+
+    prompt: str = Field(default="", description="The column with what the user asked, where a row is one exchange.")
+    response: str = Field(default="", description="The column with the assistant's answer to it.")
+    conversation: str = Field(
+        default="",
+        description="The column that says whose turn a row is, where each row is one turn of a conversation.",
+    )
+    role: str = Field(default="", description="The column with the role of such a turn.")
+    content: str = Field(default="", description="The column with the words of such a turn.")
 
 
 class LabelColumn:
@@ -169,7 +192,7 @@ class _Own(TableImporter):
     """What both importers share. copies: how often each record has come, in all sources."""
 
     licence: ClassVar[str] = "None is stated: not to be redistributed."
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     words: ClassVar[str]
 
     def __init__(self, options: OwnOptions) -> None:
@@ -197,18 +220,20 @@ class TextImporter(_Own):
 
 
 class ChatImporter(_Own):
-    """A row a conversation: `messages` with their roles, the label of the conversation or of its turns."""
+    """A row a conversation (`messages` with their roles), an exchange (prompt, response) or a turn; the label is the
+    conversation's or the turns'.
+    """
 
     format: ClassVar[str] = CHAT
     reads: ClassVar[str] = (
-        "conversations (messages), one in each row: .jsonl, .json, .parquet, .csv, a dataset's folder, USER/NAME"
+        "conversations, one in each row (messages, or prompt and response), or a turn in each row: files as for text"
     )
     origin: ClassVar[str] = "conversations of an assistant"
     words: ClassVar[str] = (
         "Conversations of an assistant, without a game. The assistant is the speaker; the instruction and what the "
         "user says are what it was told. The label of a conversation stands at the assistant's last turn."
     )
-    Options: ClassVar[type[OptionsModel]] = OwnOptions
+    Options: ClassVar[type[OptionsModel]] = ChatOptions
 
     def reader(self, columns: Sequence[str], head: Sequence[Mapping[str, Any]]) -> RowReader:
         return _ChatReader(self, columns, head)
@@ -230,7 +255,7 @@ class _OwnReader(RowReader):
     def _use(self, unused: Collection[str], **columns: str) -> None:
         """Keep which columns are read. unused: those of the usual ones that are not."""
         usual = {what: name for what, name in self._columns.items() if what not in unused}
-        self.used = {what: name for what, name in {**columns, **usual}.items() if name}
+        self.used = {what: name for what, name in {**usual, **columns}.items() if name}
 
     def _deceptive(self, value: Any) -> bool | None:
         """Whether a cell of the label means deceptive, counted for the receipt."""
@@ -287,7 +312,7 @@ class _TextReader(_OwnReader):
         self._text = _text_column(columns, given.text, head, {label.name, given.group, self._columns["reasoning"]})
         self._group = _named(columns, given.group, _GROUPS - {self._text}, "group", needed=False)
         self._notes += [] if self._group else ["no column groups the rows: each is on its own"]
-        self._use(("id", "judges", "messages"), text=self._text, label=label.name, group=self._group)
+        self._use(("id", "judges", "messages", "system", "input"), text=self._text, label=label.name, group=self._group)
 
     def key(self, row: Mapping[str, Any]) -> str | None:
         if not present(row.get(self._text)) or not str(row[self._text]).strip():
@@ -317,53 +342,112 @@ class _TextReader(_OwnReader):
 
 
 class _ChatReader(_OwnReader):
+    """Makes conversations of rows. _of: by what they hold, the columns of an exchange or a turn; none for messages."""
+
     def __init__(self, own: _Own, columns: Sequence[str], head: Sequence[Mapping[str, Any]]) -> None:
-        self._messages = _named(columns, "", frozenset(_NAMES["messages"]), "messages")
+        self._parts = _chat_parts(columns, own.given)
+        self._messages = "" if self._parts else _named(columns, "", frozenset(_NAMES["messages"]), "messages")
         cells = [cell for row in head for cell in _turn_cells(row.get(self._messages))]
         given = own.given.deceptive, own.given.honest
         label = LabelColumn("deceptive", *given) if cells else _label_column(own.given, columns, head)
         super().__init__(own, columns, label)
         self._of_turn = {name: LabelColumn(name, *given, [value for _, value in cells]) for name, _ in cells}
-        self._use((), messages=self._messages, label="" if cells else label.name)
+        unread = {"speaker", "messages"} | ({"id"} if "role" in self._parts else set())
+        unread |= set() if "prompt" in self._parts else {"system", "input"}
+        self._use(unread, messages=self._messages, label="" if cells else label.name, **self._parts)
 
-    def key(self, row: Mapping[str, Any]) -> None:  # noqa: ARG002
-        return None
+    def key(self, row: Mapping[str, Any]) -> str | None:
+        if not (name := self._parts.get("conversation")):
+            return None
+        if not stated(row.get(name)):
+            raise BadData(f"it belongs to no conversation: {name} is empty")
+        value = row[name]
+        return str(int(value) if isinstance(value, float) and value.is_integer() else value).strip()
 
-    def games(self, file: str, key: str | None, rows: Iterable[tuple[int, Any]]) -> Iterator[Imported | Rejected]:  # noqa: ARG002
-        for line, row in rows:
-            own = row.get(self._columns["id"])
-            game_id = str(own) if present(own) else ""
-            yield attempt(file, line, game_id, partial(self._chat, game_id, row))
+    def games(self, file: str, key: str | None, rows: Iterable[tuple[int, Any]]) -> Iterator[Imported | Rejected]:
+        lines, told = zip(*rows, strict=True)
+        own = told[0].get(self._columns["id"]) if key is None else key
+        game_id = str(own) if present(own) else ""
+        yield attempt(file, lines[0], game_id, partial(self._chat, game_id, told), len(told))
 
-    def _chat(self, game_id: str, row: Mapping[str, Any]) -> GameRecord:
-        turns = turns_of(row.get(self._messages))
+    def _turns(self, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """The turns that rows hold: each one, or one row all of them."""
+        parts, row = self._parts, rows[0]
+        if "role" in parts:
+            return turns_of([{"role": one.get(parts["role"]), "content": one.get(parts["content"])} for one in rows])
+        if not parts:
+            return turns_of(row.get(self._messages))
+        asked = [row.get(parts["prompt"]), self._of(row, "input")]
+        prompt = "\n\n".join(str(one) for one in asked if present(one))
+        if not prompt.strip():
+            raise BadData(f"it has no prompt: {parts['prompt']} is empty")
+        system = [{"role": "system", "content": told}] if (told := self._of(row, "system")) else []
+        answer = {"role": ASSISTANT, "content": row.get(parts["response"])}
+        return turns_of([*system, {"role": "user", "content": prompt}, answer])
+
+    def _chat(self, game_id: str, rows: Sequence[Mapping[str, Any]]) -> GameRecord:
+        turns = self._turns(rows)
+        told = rows if "role" in self._parts else [rows[0]] * len(turns)
         last = last_answer(turns)
         if not turns[last]["text"].strip():
             raise BadData("the assistant's last turn has no text")
-        own = self._turn_labels(turns)
-        whole = None if own else self._deceptive(row.get(self._label.name))
+        own = self._turn_labels(turns, rows)
+        whole = None if own or "role" in self._parts else self._deceptive(rows[0].get(self._label.name))
         said = [
             {
                 "speaker": turn["role"],
                 "role": turn["role"],
                 "text": turn["text"],
-                "reasoning": turn["reasoning"] or (at == last and self._of(row, "reasoning")) or "",
+                "reasoning": turn["reasoning"] or ((at == last or told is rows) and self._of(row, "reasoning")) or "",
                 "canary": self._canary(row),
                 "model": self._of(row, "model") if turn["role"] == ASSISTANT else None,
                 "label_gold": own.get(at) if own else whole if at == last else None,
                 "ratings": _rated(row.get(self._columns["judges"])) if at == last else (),
             }
-            for at, turn in enumerate(turns)
+            for at, (turn, row) in enumerate(zip(turns, told, strict=True))
         ]
-        family = _fingerprint([(turn["role"], turn["text"]) for turn in turns])
-        return self._record(family, CHAT, said, row, game_id)
+        family = self._of(rows[0], "group") or _fingerprint([(turn["role"], turn["text"]) for turn in turns])
+        return self._record(family, CHAT, said, rows[0], game_id)
 
-    def _turn_labels(self, turns: Sequence[Mapping[str, Any]]) -> dict[int, bool | None]:
-        """The assistant's turns' own labels, by index."""
+    def _turn_labels(
+        self, turns: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]]
+    ) -> dict[int, bool | None]:
+        """The assistant's turns' own labels, by index. Raises BadData where a row of another turn alone has one."""
+        if "role" in self._parts:
+            values = [row.get(self._label.name) for row in rows]
+            spoken = [at for at, turn in enumerate(turns) if turn["role"] == ASSISTANT]
+            if any(map(stated, values)) and not any(stated(values[at]) for at in spoken):
+                raise BadData("its label stands at no turn of the assistant: move it to the turn that it is about")
+            return {at: self._deceptive(values[at]) for at in spoken}
         cells = {at: cell for at, turn in enumerate(turns) if (cell := _turn_cell(turn))}
         found = {at: self._of_turn.get(name, LabelColumn(name)).of(value) for at, (name, value) in cells.items()}
         self._labels.update((str(value)[:40], found[at]) for at, (_, value) in cells.items())
         return found
+
+
+def _chat_parts(columns: Sequence[str], options: OwnOptions) -> dict[str, str]:
+    """The columns of an exchange (prompt, response) or of a turn (conversation, role, content); none where a row has
+    messages. Raises BadData for a column that is missing or open.
+    """
+    given = dict(options)
+    for parts in (_TURN, _PAIR):
+        asked = any(given.get(what) for what in parts)
+        if asked or ("prompt" in given and _names_all(columns, parts)):
+            return {what: _named(columns, given.get(what, ""), names, what) for what, names in parts.items()}
+    return {}
+
+
+def _names_all(columns: Sequence[str], parts: Mapping[str, Collection[str]]) -> bool:
+    """Whether columns have the usual names of all these parts, and none holds messages."""
+    known = {str(name).casefold() for name in columns}
+    messages = known & {*_NAMES["messages"]} - {*parts.get("conversation", ())}
+    return not messages and all(known & {*names} for names in parts.values())
+
+
+def is_chat(columns: Sequence[str]) -> bool:
+    """Whether a table with these columns holds conversations, by their names: where none is called text."""
+    named = any(_names_all(columns, parts) for parts in (_TURN, _PAIR))
+    return "messages" in columns or (named and "text" not in {str(name).casefold() for name in columns})
 
 
 def _label_column(options: OwnOptions, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> LabelColumn:
@@ -499,7 +583,11 @@ def _named(columns: Sequence[str], given: str, usual: Collection[str], what: str
     if len(found) > 1:
         raise BadData(f"{' and '.join(found)} may both hold the {what}; name one with --{what}")
     if needed and not found:
-        hint = "" if what == "messages" else f": name it with --{what}"
+        hint = (
+            ": name --prompt and --response, or --conversation for a turn a row"
+            if what == "messages"
+            else f": name it with --{what}"
+        )
         if what == "text" and any(str(name).casefold() in _NAMES["messages"] for name in columns):
             hint = ": for conversations, use import chat"
         raise BadData(f"it has no column that is called like the {what}, but {shown}{hint}")

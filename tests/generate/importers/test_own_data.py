@@ -259,6 +259,94 @@ def test_a_conversation_keeps_the_instruction_the_turns_and_who_said_what(tmp_pa
     assert (record.cell, record.meta["canary"]) == ("sales", "canary 7f3a")
 
 
+def spoken(record: GameRecord) -> list[tuple[str, str, bool | None]]:
+    return [(event.actor, event.text, event.data.get("gold")) for event in record.events]
+
+
+@pytest.mark.parametrize(
+    ("names", "options"),
+    [
+        (("prompt", "response"), {}),
+        (("Question", "Answer"), {}),
+        (("instruction", "output"), {}),
+        (("asked", "replied"), {"prompt": "asked", "response": "replied"}),
+        (("asked", "response"), {"prompt": "asked"}),
+    ],
+)
+def test_an_exchange_in_two_columns_is_the_conversation_that_messages_would_make(
+    names: tuple[str, str], options: dict[str, str], tmp_path: Path
+) -> None:
+    told = [("Was it sold?", "It was.", "lie"), ("By whom?", "By Ida.", "truth")]
+    rows = [dict(zip((*names, "verdict"), row, strict=True)) for row in told]
+    listed = [
+        {"messages": [{"role": "user", "content": asked}, {"role": "assistant", "content": said}], "verdict": label}
+        for asked, said, label in told
+    ]
+    assert games("chat", table(tmp_path / "a.csv", rows), **options) == games("chat", listed)
+    assert games("chat", rows, **options) == games("chat", listed)
+
+
+def test_an_exchange_takes_its_system_prompt_and_input_along() -> None:
+    row = {"system_prompt": "S", "instruction": "Add.", "input": "1 2", "output": "3", "honest": True}
+    assert spoken(*games("chat", [row])) == [
+        ("system", "S", None),
+        ("user", "Add.\n\n1 2", None),
+        ("assistant", "3", False),
+    ]
+
+
+TURNS = [
+    {"chat_id": "b", "role": "user", "content": "Is it new?", "lie": None},
+    {"chat_id": "a", "role": "human", "content": "Who came?", "lie": None},
+    {"chat_id": "b", "role": "assistant", "content": "It is.", "lie": 1},
+    {"chat_id": "a", "role": "gpt", "content": "Nobody.", "lie": 0},
+    {"chat_id": "b", "role": "user", "content": "Sure?", "lie": None},
+    {"chat_id": "b", "role": "assistant", "content": "No.", "lie": 0},
+]
+
+
+@pytest.mark.parametrize("names", [None, {"chat_id": "case", "role": "who", "content": "words"}])
+def test_a_turn_a_row_is_put_together_by_conversation_with_the_label_of_each_turn(
+    names: dict[str, str] | None, tmp_path: Path
+) -> None:
+    rows = [{(names or {}).get(name, name): value for name, value in row.items()} for row in TURNS]
+    options = {"conversation": "case", "role": "who", "content": "words"} if names else {}
+    found = {one.game_id: spoken(one) for one in games("chat", table(tmp_path / "a.csv", rows), **options)}
+    assert found == {
+        "b": [
+            ("user", "Is it new?", None),
+            ("assistant", "It is.", True),
+            ("user", "Sure?", None),
+            ("assistant", "No.", False),
+        ],
+        "a": [("user", "Who came?", None), ("assistant", "Nobody.", False)],
+    }
+
+
+def test_turns_and_exchanges_that_say_too_little_are_listed_and_add_up(tmp_path: Path) -> None:
+    astray = [{**TURNS[0], "chat_id": "c", "lie": 1}, {**TURNS[2], "chat_id": "c", "lie": None}]
+    result = import_games("chat", [*TURNS, *astray, {**TURNS[0], "chat_id": None}], out=tmp_path / "run")
+    assert {bad.reason.split(":")[0] for bad in result.first_rejected} == {
+        "its label stands at no turn of the assistant",
+        "it belongs to no conversation",
+    }
+    assert result.receipt is not None
+    assert (result.receipt.rows, result.receipt.kept, result.receipt.missing) == (9, 6, 0)
+    (refused,) = read_games("chat", [{"prompt": "Q", "response": "A", "answer": "B", "lie": 1}])
+    assert "response and answer may both hold the response; name one with --response" in refused.reason
+
+
+def test_frames_of_exchanges_and_turns_are_conversations_and_groups_hold_them_together() -> None:
+    asked = pd.DataFrame({"question": ["Q", "R"], "answer": ["A", "B"]})
+    corpus = corpus_of(asked, [1, 0], groups=["same", "same"])
+    said = read(corpus, "statements").collect()
+    assert said["speaker"].to_list() == ["user", "assistant"] * 2
+    assert read(corpus, "games").collect()["split"].n_unique() == 1
+    assert sorted(said["label_gold"].drop_nulls()) == [False, True]
+    turns = read(corpus_of(pl.DataFrame(TURNS)), "statements").collect()
+    assert turns["label_gold"].drop_nulls().len() == 3
+
+
 _SHAREGPT = [{"from": "system", "value": "S"}, {"from": "human", "value": "Q"}, {"from": "gpt", "value": "A"}]
 _DEVELOPER = [
     {"role": role, "content": text} for role, text in zip(("developer", "user", "assistant"), "SQA", strict=False)
