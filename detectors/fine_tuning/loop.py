@@ -45,6 +45,12 @@ def read_body(
     tokenizer, model, missing = read_transformer(
         "AutoModelForSequenceClassification", folder, classes is None, dtype=torch.float32, **settings
     )
+    if tokenizer.pad_token is None:  # of a decoder such as GPT-2, Llama or Qwen: what ends a text pads it
+        if tokenizer.eos_token is None:
+            raise ValueError("its tokenizer has no token for padding and none that ends a text")
+        tokenizer.pad_token = tokenizer.eos_token
+    if model.config.pad_token_id is None:  # by which the classifier finds the last word
+        model.config.pad_token_id = tokenizer.pad_token_id
     return tokenizer, model, frozenset(key.rpartition(".")[0] for key in missing)
 
 

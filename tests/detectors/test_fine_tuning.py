@@ -17,6 +17,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 from sklearn.metrics import roc_auc_score
+from transformers import pipeline
 
 from liescope.common.errors import BadData, MissingExtra, UsageError
 from liescope.detectors import train
@@ -233,6 +234,20 @@ def test_lora_learns_little_and_leaves_a_plain_encoder(fit: Any, tiny_encoder: P
     assert torch.equal(tuned["bert.embeddings.word_embeddings.weight"], base["embeddings.word_embeddings.weight"])
     changed = tuned["bert.encoder.layer.0.output.dense.weight"] - base["encoder.layer.0.output.dense.weight"]
     assert int(torch.linalg.matrix_rank(changed, atol=1e-5)) == 4
+
+
+def test_a_decoder_without_a_padding_token_is_tuned_and_read_in_batches_by_transformers(
+    data: Labelled, tiny_lm: Path, tmp_path: Path
+) -> None:
+    options = {"encoder": str(tiny_lm), "batch_size": 16, "lr": 0.01, "max_steps": 2, "patience": 0}
+    detector = make("encoder", TextConfig(), options).fit(data.examples, data.y, data.groups)
+    weights(detector, tmp_path / "m")
+    classify = pipeline("text-classification", str(tmp_path / "m" / "encoder"), top_k=None, device="cpu")
+    texts = ["speaker", "speaker : yes no . yes no", "no"]
+    alone, together = ([classify(text)[0] for text in texts], classify(texts, batch_size=3))
+    for one, many in zip(alone, together, strict=True):
+        first, second = ({label["label"]: label["score"] for label in found} for found in (one, many))
+        assert first == pytest.approx(second, abs=1e-5)
 
 
 def test_lora_without_its_package_names_the_extra(fit: Any, monkeypatch: pytest.MonkeyPatch) -> None:
