@@ -11,6 +11,7 @@ from pydantic import Field, TypeAdapter
 from liescope.common.errors import BadData
 from liescope.common.reading import Strict, read_json
 from liescope.common.sentence_encoder import PART
+from liescope.common.stores import local
 from liescope.detectors.calibrate import Confidence
 from liescope.detectors.detector import StepsChosen
 from liescope.detectors.examples import TARGETS
@@ -115,7 +116,7 @@ def model_folder(source: str | os.PathLike[str]) -> Path:
 
     Raises BadData if there is neither, MissingExtra, UsageError.
     """
-    folder = Path(source)
+    folder = local(source)
     if folder.exists() or (repo := hub_repo(source, "model")) is None:
         return folder
     file = read_model_file(download(repo, [MODEL_FILE], "model"))

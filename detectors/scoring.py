@@ -20,6 +20,7 @@ from liescope.common.errors import BadData, UsageError
 from liescope.common.parts import Part
 from liescope.common.report.files import csv_text
 from liescope.common.settings import takes
+from liescope.common.stores import check_not_in_store, local
 from liescope.common.text import plain
 from liescope.detectors.detector import AsksChatModel, shown
 from liescope.detectors.detector_settings import ScoreFileSettings, ScoreSettings
@@ -37,6 +38,7 @@ def rows_of(path: Path) -> Iterator[object]:
     reader, and BadData, while reading, for an unreadable row.
     """
     _format(path, "convert it, or pipe in one text a line")
+    path = local(path)
     if not path.is_file():
         raise UsageError(f"{path} is not a file")
     for number, row in read_rows(path, COLUMNS):
@@ -51,6 +53,7 @@ def score_writer(path: Path, overwrite: bool) -> Iterator[Write]:
 
     Raises UsageError for a kind of file that has no writer, one that already exists, or one that cannot be written.
     """
+    check_not_in_store(path)
     kind = _format(path, "choose another --out")
     if path.exists() and not overwrite:
         raise UsageError(f"{path} exists; add --overwrite to replace it, or choose another --out")

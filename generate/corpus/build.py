@@ -31,6 +31,7 @@ from liescope.common.leaks import (
 from liescope.common.model_names import spellings
 from liescope.common.parts import Part
 from liescope.common.settings import Option, OptionsModel, Several, Switch, takes
+from liescope.common.stores import check_not_in_store
 from liescope.data_cards.cards import render_dataset_card
 from liescope.data_cards.croissant import croissant
 from liescope.data_cards.tables import TABLES
@@ -190,6 +191,7 @@ def corpus_wanted(
     sources: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], out: Path, chosen: BuildSettings
 ) -> CorpusWanted:
     """What to build. chosen: all settings. Raises as `build` does."""
+    check_not_in_store(out)
     runs = [Path(source) for source in ([sources] if isinstance(sources, str | os.PathLike) else sources)]
     if not runs:
         raise UsageError("name at least one run folder to build a corpus from")

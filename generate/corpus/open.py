@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 
 from liescope.common.errors import BadData
 from liescope.common.leaks import all_without_addresses
+from liescope.common.stores import local
 from liescope.common.text import plain
 from liescope.data_cards.licences import Terms
 from liescope.data_cards.tables import SPLITS, TABLES, polars_schema
@@ -108,7 +109,7 @@ def open_games(
     wanted = [name for name in GAME_TABLES if name in {"games", *tables}]
     if holds_corpus(source):
         return _of_corpus(source, wanted, watch)
-    return _of_run(Path(source), wanted, watch)
+    return _of_run(local(source), wanted, watch)
 
 
 def _of_corpus(source: str | os.PathLike[str], wanted: Collection[str], watch: Callable[[int], None]) -> OpenedGames:
@@ -176,7 +177,7 @@ def as_corpus(source: Corpus) -> Corpus:
     """
     if isinstance(source, CorpusInMemory):
         return source
-    run = Path(source)
+    run = local(source)
     if not (run / PLAN_FILE).is_file():
         return corpus_folder(source, *TABLES)
     with Journal.open(run) as journal:
@@ -230,14 +231,14 @@ def recorded_games(source: Source) -> Iterator[RecordedGame]:
     if holds_corpus(source):
         yield from _records_of_corpus(corpus_folder(source, *RECORD_TABLES))
         return
-    with Journal.open(Path(source)) as journal:
+    with Journal.open(local(source)) as journal:
         for record in journal.records():
             yield RecordedGame(record, journal.name, split_game(record, ()))
 
 
 def holds_corpus(source: Source) -> bool:
     """Whether a source is a corpus, in a folder or on the Hub, and not a run."""
-    path = Path(source)
+    path = local(source)
     return is_corpus(path) or (not path.exists() and hub_repo(source) is not None)
 
 

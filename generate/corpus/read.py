@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.common.reading import fault, read_text, regular
+from liescope.common.stores import local
 from liescope.data_cards.tables import SPLITS, TABLES, arrow_schema, scanned
 from liescope.games.record import GameRecord
 from liescope.generate.corpus.hub import download, hub_repo
@@ -89,7 +90,7 @@ def unreadable(source: Corpus, error: BaseException) -> BadData:
 
 def corpus_folder(source: Source, *configs: str) -> Path:
     """The folder of a corpus; for one on the Hub, a copy in the Hub's cache with these configs."""
-    folder = Path(source)
+    folder = local(source)
     if folder.exists() or (repo := hub_repo(source)) is None:
         return folder
     return download(repo, [FACTS_FILE, *(f"{config}/*.parquet" for config in configs)])

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from liescope.common.settings import OptionsModel
+from liescope.common.stores import local
 from liescope.data_cards.licences import OURS, Licensed, Terms, own_terms
 from liescope.data_cards.tables import GameRow, StatementRow
 from liescope.games.record import GameRecord
@@ -69,7 +70,7 @@ def open_source(source: str | os.PathLike[str]) -> Iterator[GamesSource]:
 
     Raises BadData if the source is neither a run nor a corpus, or is damaged.
     """
-    path = Path(source)
+    path = local(source)
     if holds_corpus(source):
         folder = corpus_folder(source, *RECORD_TABLES)
         facts = read_facts(folder)

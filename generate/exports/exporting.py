@@ -17,6 +17,7 @@ from liescope.common.folders import replacing
 from liescope.common.leaks import check_text, key_variables, secrets_of, texts_of
 from liescope.common.reading import read_text
 from liescope.common.registry import Registry
+from liescope.common.stores import check_not_in_store
 from liescope.common.text import markdown
 from liescope.data_cards.licences import hub_licence, may_not_be_shared
 from liescope.data_cards.tables import SPLITS
@@ -138,6 +139,7 @@ def export(
     secret (see `common.leaks`), or an `out` that cannot be written; BadData for a source that cannot be read, or a
     corpus where the format needs a run.
     """
+    check_not_in_store(out)
     kind = EXPORTERS[to]
     chosen = kind.Options.of(options, to)
     folder, tally = Path(out), Tally()

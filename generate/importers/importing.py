@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from liescope.common.console import progress as progress_bar
 from liescope.common.errors import BadData, PlanChanged, UsageError
 from liescope.common.registry import Registry
+from liescope.common.stores import local
 from liescope.common.text import look_alikes, unit_of
 from liescope.games.core import EventKind
 from liescope.games.record import GameRecord, Source, Status, record_to_json
@@ -218,7 +219,7 @@ class Import:
         self.importer = kind(kind.Options.of(given, format))
         self.receipt = self.importer.receipt if isinstance(self.importer, TableImporter) else Receipt()
         self._sources = [
-            Path(one)
+            local(one)
             if isinstance(one, str | os.PathLike)
             else [row for _, row in tidied(enumerate(one)) if not isinstance(row, Rejected)]
             for one in sources

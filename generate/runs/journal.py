@@ -25,6 +25,7 @@ from typing import Any
 
 from liescope.common.errors import BadData, UsageError
 from liescope.common.folders import take_lock
+from liescope.common.stores import check_not_in_store
 from liescope.games.core import Ask, Reply
 from liescope.games.record import GameRecord, Status, record_to_json, reply_to_json
 from liescope.generate.players.player_protocol import Attempt, EndpointFacts
@@ -78,6 +79,7 @@ class Journal(JournalReader):
 
         Raises UsageError if the folder already holds a run, is locked by another process or cannot be written to.
         """
+        check_not_in_store(path)
         with guard(path), ExitStack() as undo:
             path.mkdir(parents=True, exist_ok=True)
             lock = take_lock(path)

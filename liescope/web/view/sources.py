@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from liescope.common.errors import BadData, LiescopeError, UsageError
+from liescope.common.stores import local
 from liescope.common.text import plain
 from liescope.data_cards.licences import Terms
 from liescope.games.core import AskKind, Event, EventKind
@@ -75,7 +76,7 @@ def open_games(path: str) -> Games:
 
     Raises UsageError if there is nothing at the path, BadData for any other or a damaged folder.
     """
-    folder = Path(path)
+    folder = local(path)
     if holds_corpus(path):
         folder = corpus_folder(path, *RECORD_TABLES, "calls")
         ids = sorted(collected(read(folder, "games").select("game_id"), folder)["game_id"], key=_by_number)
