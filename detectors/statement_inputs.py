@@ -15,7 +15,7 @@ from liescope.detectors.detector_settings import REASONING, WORDS
 from liescope.detectors.examples import Example, is_lost
 from liescope.detectors.text_form import PLAYER_TOKEN, SPEAKER_TOKEN, clean
 from liescope.detectors.view.transcript import SAID, GameMoment, Transcript, TranscriptTurn
-from liescope.generate.importers.own_data import last_answer, turns_of
+from liescope.generate.importers.own_data import exchange_of, is_exchange, last_answer, turns_of
 from liescope.generate.importers.tables import cell
 from liescope.labeling.label import LOST_TEXT, Heard, known_before
 
@@ -97,7 +97,9 @@ class StatementReader:
         """A statement and, if it belongs to a game, a function that makes its moment once all rows are read."""
         if isinstance(given, str) or given is None:
             given = {"text": given}
-        if is_conversation(given) or (isinstance(given, Mapping) and "messages" in given and "text" not in given):
+        if is_conversation(given) or (
+            isinstance(given, Mapping) and "text" not in given and ("messages" in given or is_exchange(list(given)))
+        ):
             given = _last_answer(given, number)
         if not isinstance(given, Mapping):
             raise UsageError(
@@ -204,7 +206,7 @@ def _last_answer(given: Any, number: int) -> dict[str, Any]:
     """The assistant's last turn of a conversation as a statement, with the turns before as its context."""
     row = given if isinstance(given, Mapping) else {"messages": given}
     try:
-        turns = turns_of(row["messages"])
+        turns = turns_of(row["messages"] if "messages" in row else exchange_of(row))
         last = last_answer(turns)
     except BadData as error:
         raise UsageError(f"statement {number + 1}: {error}") from None

@@ -69,6 +69,7 @@ _NAMES = {
     "reasoning": ("reasoning", "reasoning_content", "thinking", "thoughts", "chain_of_thought", "cot", "scratchpad"),
     "messages": ("messages", "conversation", "conversations", "transcript", "dialogue", "prompt_messages"),
 }
+_WITH = ("system", "input")  # what goes with an exchange
 _ROLES = {
     "human": "user",
     "gpt": ASSISTANT,
@@ -377,13 +378,7 @@ class _ChatReader(_OwnReader):
             return turns_of([{"role": one.get(parts["role"]), "content": one.get(parts["content"])} for one in rows])
         if not parts:
             return turns_of(row.get(self._messages))
-        asked = [row.get(parts["prompt"]), self._of(row, "input")]
-        prompt = "\n\n".join(str(one) for one in asked if present(one))
-        if not prompt.strip():
-            raise BadData(f"it has no prompt: {parts['prompt']} is empty")
-        system = [{"role": "system", "content": told}] if (told := self._of(row, "system")) else []
-        answer = {"role": ASSISTANT, "content": row.get(parts["response"])}
-        return turns_of([*system, {"role": "user", "content": prompt}, answer])
+        return turns_of(_exchange(row, parts, self._of(row, "system"), self._of(row, "input")))
 
     def _chat(self, game_id: str, rows: Sequence[Mapping[str, Any]]) -> GameRecord:
         turns = self._turns(rows)
@@ -442,6 +437,34 @@ def _names_all(columns: Sequence[str], parts: Mapping[str, Collection[str]]) -> 
     known = {str(name).casefold() for name in columns}
     messages = known & {*_NAMES["messages"]} - {*parts.get("conversation", ())}
     return not messages and all(known & {*names} for names in parts.values())
+
+
+def _exchange(row: Mapping[str, Any], parts: Mapping[str, str], system: Any, more: Any) -> list[dict[str, Any]]:
+    """The messages of an exchange in one row. more: what belongs to the prompt. Raises BadData without a prompt."""
+    prompt = "\n\n".join(str(one) for one in (row.get(parts["prompt"]), more) if present(one))
+    if not prompt.strip():
+        raise BadData(f"it has no prompt: {parts['prompt']} is empty")
+    before = [{"role": "system", "content": system}] if system else []
+    answer = {"role": ASSISTANT, "content": row.get(parts["response"])}
+    return [*before, {"role": "user", "content": prompt}, answer]
+
+
+def is_exchange(columns: Sequence[str]) -> bool:
+    """Whether a row with these columns is an exchange, by their names."""
+    return _names_all(columns, _PAIR)
+
+
+def exchange_of(row: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The messages of a row with the usual columns of an exchange. Raises BadData where two may be the same part, or
+    the prompt is empty.
+    """
+    cells, parts = {str(name).casefold(): value for name, value in row.items()}, dict[str, str]()
+    for what, names in _PAIR.items():
+        parts[what], *more = (name for name in cells if name in names)
+        if more:
+            raise BadData(f"{' and '.join([parts[what], *more])} may both hold the {what}; leave one out")
+    told = {what: next((cells[name] for name in _NAMES[what] if stated(cells.get(name))), None) for what in _WITH}
+    return _exchange(cells, parts, *(told[what] for what in _WITH))
 
 
 def is_chat(columns: Sequence[str]) -> bool:

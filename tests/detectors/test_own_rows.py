@@ -103,6 +103,13 @@ def test_the_last_answer_of_a_conversation_is_scored_with_the_turns_before_it(tm
     assert found["score"][0] > found["score"][1]
     assert liescope.score(tmp_path / "m", lie)["score"].to_list() == found["score"][:1].to_list()
     assert liescope.score(tmp_path / "m", {"messages": lie})["score"].to_list() == found["score"][:1].to_list()
+    told = {"question": "Well?", "answer": "Nobody was there."}
+    listed = [{"role": "user", "content": "Well?"}, {"role": "assistant", "content": "Nobody was there."}]
+    assert liescope.score(tmp_path / "m", told)["score"].to_list() == (
+        liescope.score(tmp_path / "m", listed)["score"].to_list()
+    )
+    with pytest.raises(UsageError, match="statement 1: answer and response may both hold the response; leave one out"):
+        liescope.score(tmp_path / "m", {**told, "response": "I was."})
 
 
 @pytest.mark.parametrize(
