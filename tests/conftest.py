@@ -28,9 +28,10 @@ sys.dont_write_bytecode = False
 
 hypothesis.settings.load_profile("ci")  # the same examples each time, however busy the machine is
 
-# A shell lets what it starts in the background ignore Ctrl-C; tests of Ctrl-C hold there too.
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# A shell lets what it starts in the background ignore Ctrl-C, and nohup a hang-up; tests of them hold there too.
+for _number, _usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, _usual)
 
 REAL_DATA = Path(os.environ.get("LIESCOPE_REAL_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
