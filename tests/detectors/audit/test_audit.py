@@ -79,7 +79,7 @@ def test_texts_are_said_to_be_texts_of_groups_and_never_games(tmp_path: Path) ->
 
 
 def test_too_few_texts_are_refused_as_texts() -> None:
-    with pytest.raises(UsageError, match="1 group has deceptive texts, and 2 are needed"):
+    with pytest.raises(UsageError, match="1 text is deceptive, and 2 are needed"):
         liescope.audit(["It was late.", "It was early.", "It was noon."], [True, False, False])
 
 
