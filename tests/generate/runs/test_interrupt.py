@@ -36,6 +36,7 @@ def slow(serve: Callable[..., LimitedServer]) -> LimitedServer:
 def begin(server: LimitedServer, out: Path, *more: str) -> subprocess.Popen[str]:
     words = [sys.executable, "-m", "liescope", "play", "mini-mafia", "--player", f"openai:stub@{server.url}"]
     words += ["--no-preflight", "--games", "50", "--design", "self", "--concurrency", "8", "--out", str(out), *more]
+    words += ["--max-fallbacks", "1"]  # what the server answers is often of no use
     return subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -88,6 +89,7 @@ def test_a_terminal_that_is_closed_loses_nothing(slow: LimitedServer, tmp_path: 
     ours, theirs = pty.openpty()
     words = [sys.executable, "-m", "liescope", "play", "mini-mafia", "--player", f"openai:stub@{slow.url}"]
     words += ["--no-preflight", "--games", "50", "--concurrency", "8", "--out", str(tmp_path / "run")]
+    words += ["--max-fallbacks", "1"]
     process = subprocess.Popen(
         words, cwd=ROOT, stdin=theirs, stdout=theirs, stderr=theirs, preexec_fn=_owns_terminal, start_new_session=True
     )

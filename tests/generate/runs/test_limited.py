@@ -52,7 +52,16 @@ def _short_probes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def run(server: LimitedServer, out: Path, games: int, game: str = "mini-mafia", **options: object) -> RunResult:
     player = f"openai:stub@{server.url}"
-    return play(game, out=out, players=[player], design="self", games=games, concurrency=64, preflight=False, **options)
+    return play(
+        game,
+        out=out,
+        players=[player],
+        design="self",
+        games=games,
+        concurrency=64,
+        preflight=False,
+        **({"max_fallbacks": 1} | options),
+    )
 
 
 def replies(folder: Path) -> list[object]:

@@ -30,7 +30,7 @@ def _short_probes(monkeypatch: pytest.MonkeyPatch) -> None:
 def run(out: Path, *servers: LimitedServer, **options: object) -> RunResult:
     """Each server's model plays games with itself alone."""
     players = [f"openai:{name}@{server.url}" for name, server in zip(("one", "two"), servers, strict=False)]
-    return play("mini-mafia", out=out, players=players, design="self", preflight=False, **options)
+    return play("mini-mafia", out=out, players=players, design="self", preflight=False, max_fallbacks=1, **options)
 
 
 def test_games_of_a_dead_endpoint_stand_aside_and_go_on_when_it_is_back(serve: Serve, tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ def test_a_run_under_way_is_told_from_another_process_and_so_is_its_end(
 ) -> None:
     out = tmp_path / "run"
     options = ["--player", f"openai:stub@{server.url}", "--games", "200", "--design", "self", "--out", str(out)]
+    options += ["--max-fallbacks", "1"]
     process = subprocess.Popen(
         [sys.executable, "-m", "liescope", "play", "mini-mafia", *options],
         cwd=tmp_path,
