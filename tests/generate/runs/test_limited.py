@@ -146,7 +146,7 @@ def test_a_judge_behind_a_rate_limit_rates_every_statement(serve: Serve, tmp_pat
 def test_players_of_one_host_share_its_pace(serve: Serve, tmp_path: Path) -> None:
     server = serve(per_second=40, limited=Fault(429, LIMIT))
     players = [f"openai:{name}@{server.url}" for name in ("one", "two")]
-    result = play("mini-mafia", out=tmp_path / "run", players=players, games=2, concurrency=64)
+    result = play("mini-mafia", out=tmp_path / "run", players=players, games=2, concurrency=64, max_fallbacks=1)
     assert result.complete
     assert server.refused[429] < 0.8 * server.answered
 
