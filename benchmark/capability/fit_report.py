@@ -18,7 +18,7 @@ from liescope.benchmark.capability.backend import versions
 from liescope.benchmark.capability.background_report import part_of_conditions
 from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, PLAYERS, VOTER, stated
 from liescope.benchmark.capability.results import labelled, tidy_draws
-from liescope.benchmark.capability.sentences import HEADS, TITLE, of_each, reading
+from liescope.benchmark.capability.sentences import HEADS, TITLE, of_each, reading, separated
 from liescope.common.colours import COLOURS, MUTED
 from liescope.common.figures import legend, name_axis, stacked, style, svg
 from liescope.common.report.contents import Column, Content, Report, Section, Table, terminal
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from liescope.benchmark.capability.posterior import Posterior
-    from liescope.benchmark.fitting import FitResult
+    from liescope.benchmark.fitting import ConditionFit, FitResult
 
 WORST = 5  # combinations shown, those furthest from their predictions
 TITLES = {
@@ -146,6 +146,10 @@ def _scores(scores: pl.DataFrame) -> Section:
     )
 
 
+def _separated(part: ConditionFit) -> Iterator[str]:
+    return separated(part.posterior.cells, part.posterior.variant.offset)
+
+
 def _fit(result: FitResult) -> Section:
     columns = ["condition", *PLAYERS, "games", "observed", "predicted", "lo", "hi"]
     furthest = result.cells.sort((pl.col("observed") - pl.col("predicted")).abs(), descending=True).head(WORST)
@@ -156,7 +160,7 @@ def _fit(result: FitResult) -> Section:
     return Section(
         "goodness",
         "Goodness of fit",
-        (*of_each(result.fits, lambda part: [part.goodness.sentence()]), inside),
+        (*of_each(result.fits, lambda part: [part.goodness.sentence(), *_separated(part)]), inside),
         "lo to hi: the central 95% interval that the fit predicts for as many new games.",
         svg(predictive(result.cells), "predictive"),
         "Observed against predicted win rate of the mafia, a point for each combination of players.",

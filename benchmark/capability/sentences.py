@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 from scipy.optimize import brentq
 
-from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, VOTER, add, stated
+from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, PLAYERS, VOTER, add, stated
 from liescope.benchmark.capability.model import PAPER
 from liescope.benchmark.capability.posterior import sample_longer
 from liescope.benchmark.capability.results import (
@@ -128,6 +129,24 @@ def left_sentence(posterior: Posterior) -> str:
 def of_each(fits: Sequence[ConditionFit], say: Callable[[ConditionFit], Iterable[str]]) -> list[str]:
     """Sentences on each fit, with its condition if there are several."""
     return [f"{stated(part.condition)}: {one}" if len(fits) > 1 else one for part in fits for one in say(part) if one]
+
+
+def separated(cells: pl.DataFrame, offset: bool) -> Iterator[str]:
+    """A sentence for the models whose side won every game that they played in one role, and one for those that lost
+    every game. offset: whether voters have one, which such games leave open; without it nothing is said of voters,
+    whose v only scales gaps that other games measure too.
+    """
+    for role in PLAYERS if offset else PLAYERS[:2]:
+        sums = cells.group_by(role).agg(pl.col("mafia_wins", "games").sum()).sort(role)
+        what = "offset" if role == VOTER else "score"
+        for outcome, mafia in (("won", role == DECEIVER), ("lost", role != DECEIVER)):
+            found = sums.filter(pl.col("mafia_wins") == (pl.col("games") if mafia else 0))
+            names = ", ".join(f"{model} ({games})" for model, _, games in found.iter_rows())
+            if names:
+                yield (
+                    f"All games as the {role} {outcome}, by {names}: what bounds the {what} there is the prior alone; "
+                    "games against other players would tell more."
+                )
 
 
 _LEADS = {

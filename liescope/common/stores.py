@@ -38,8 +38,8 @@ def local(source: str | os.PathLike[str]) -> Path:
         store.invalidate_cache()
         root = store._strip_protocol(address)
         files = {root: store.info(root)} if store.isfile(root) else store.find(root, detail=True)
-    except Exception as error:
-        raise _unreadable(address, error) from error
+    except Exception as error:  # noqa: BLE001 - packages of stores raise anything
+        raise _unreadable(address, error) from None
     if not files:
         raise BadData(f"there is nothing at {address}; check the address, and that you may read it")
     inside = {name: PurePosixPath(name[len(root) :].lstrip("/")) for name in files}
@@ -53,8 +53,8 @@ def local(source: str | os.PathLike[str]) -> Path:
             for name, path in inside.items():
                 (partial / "all" / path).parent.mkdir(parents=True, exist_ok=True)
                 store.get_file(name, str(partial / "all" / path))
-        except Exception as error:
-            raise _unreadable(address, error) from error
+        except Exception as error:  # noqa: BLE001 - packages of stores raise anything
+            raise _unreadable(address, error) from None
         folder.parent.mkdir(parents=True, exist_ok=True)
         (partial / "all").rename(folder)
     return folder
@@ -94,8 +94,8 @@ def _store(scheme: str, address: str) -> Any:
         package = known_implementations[scheme]["class"].partition(".")[0]
         remedy = f"install it with: pip install {package}" if package != "fsspec" else str(error)
         raise UsageError(f"{address} needs a package that is not installed; {remedy}") from error
-    except Exception as error:
-        raise _unreadable(address, error) from error
+    except Exception as error:  # noqa: BLE001 - packages of stores raise anything
+        raise _unreadable(address, error) from None
 
 
 def _unreadable(address: str, error: Exception) -> BadData:

@@ -22,6 +22,7 @@ from liescope.benchmark.capability.model import (
 )
 from liescope.benchmark.capability.posterior import RATES, Posterior, fit, slip_rates, win_chances
 from liescope.benchmark.capability.results import goodness, scores
+from liescope.benchmark.capability.sentences import separated
 from liescope.common.errors import UnknownName, UsageError
 from liescope.games.record import GameRecord
 from tests.benchmark.conftest import SHORT, B, D, M, V, count_games, leaning
@@ -95,6 +96,17 @@ def test_where_combinations_are_too_few_for_offsets_the_default_goes_without_the
     assert undetermined(some, DEFAULT)[0] > 0
     assert identified(some, DEFAULT).name == "paper+dispersion"
     assert identified(some, PAPER) == PAPER
+
+
+def test_models_that_won_or_lost_everything_in_a_role_share_a_sentence() -> None:
+    cells = pl.DataFrame([("a", "b", "b", 9, 9), ("b", "a", "b", 3, 9), ("b", "b", "a", 0, 9)], SCHEMA, orient="row")
+    mafioso, villager = separated(cells, offset=True)
+    assert mafioso.startswith("All games as the mafioso won, by a (9): ")
+    assert villager.startswith("All games as the villager won, by a (9): ")
+    assert [*separated(cells, offset=False)] == [mafioso]
+    lost = pl.DataFrame([(f"model {n}", "b", "b", 0, n + 1) for n in range(24)], SCHEMA, orient="row")
+    mafiosi, _ = separated(lost, offset=False)
+    assert all(f"model {n} ({n + 1})" in mafiosi for n in range(24))
 
 
 def test_a_win_follows_the_villager_when_nobody_slips_and_the_lot_when_votes_split() -> None:
