@@ -71,7 +71,8 @@ def import_(
     else:
         _report(result)
     if result.receipt and result.receipt.missing:
-        typer.echo(f"error: {result.receipt.missing:,} rows are neither kept nor left out for a reason", err=True)
+        lost = f"{result.receipt.missing:,} of {result.receipt.rows:,} rows"
+        typer.echo(f"error: {lost} are neither kept nor left out for a reason", err=True)
         raise typer.Exit(1)
     if result.rejections and not allow_rejected:
         kept = "the rest is imported and can be used; --allow-rejected makes this no error"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from liescope import cli
 from liescope.common.errors import PlanChanged
 from liescope.generate.importers import read_games
 from liescope.generate.importers.commands import app
+from liescope.generate.importers.own_data import TextImporter
 from liescope.generate.runs.journal import Journal
 from tests.generate.importers.written import play_game
 from tests.generate.runs.journals import records
@@ -40,6 +42,16 @@ def test_the_run_folder_holds_every_game_in_the_order_of_the_log(
         for role in ("detective", "mafioso", "villager")
     }
     assert (tmp_path / "run" / "rejected.jsonl").read_text() == ""
+
+
+def test_rows_that_an_importer_loses_are_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    read = TextImporter.games
+    monkeypatch.setattr(TextImporter, "games", lambda *given, **more: islice(read(*given, **more), 1, None))
+    (tmp_path / "a.csv").write_text("text,label\nOne.,lie\nTwo.,truth\nThree.,lie\n", encoding="utf-8")
+    assert cli.main(["import", "text", str(tmp_path / "a.csv"), "--out", str(tmp_path / "run")]) == 1
+    assert "error: 1 of 3 rows are neither kept nor left out for a reason" in capsys.readouterr().err
 
 
 def test_an_import_that_was_stopped_goes_on_where_it_was_and_then_changes_nothing(

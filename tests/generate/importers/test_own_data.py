@@ -196,6 +196,15 @@ def test_the_receipt_of_an_import_adds_up_and_says_what_each_value_became(tmp_pa
     }
 
 
+def test_which_way_a_bare_1_was_read_is_told_with_what_turns_it_round(tmp_path: Path) -> None:
+    rows = [{"text": f"Words {n}.", "label": n % 2} for n in range(4)]
+    assumed = import_games("text", table(tmp_path / "a.csv", rows), out=tmp_path / "run").summary.notes
+    named = import_games("text", table(tmp_path / "b.csv", rows), out=tmp_path / "b", deceptive=("1",)).summary.notes
+    told = "label: 1 counts as deceptive, 0 as honest; if not so, --deceptive 0"
+    assert assumed[told] == 4
+    assert told not in named
+
+
 def test_rows_of_a_record_that_cannot_be_kept_are_left_out_by_its_reason(tmp_path: Path) -> None:
     rows = [{"text": f"Words {n}.", "label": "lie", "group": "a", "split": split} for n, split in enumerate("xyz")]
     rows += [{"text": "Words.", "label": "truth", "group": "b" * 500, "split": ""}] * 2
