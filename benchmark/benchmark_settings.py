@@ -49,7 +49,7 @@ class _Sampled(OptionsModel):
     seed: int = Field(default=1, ge=0, le=2**32 - 1, description="Seed of the sampler.")
 
 
-class Sampling(_Sampled):
+class SamplerOptions(_Sampled):
     """How to sample; chains are of so many draws each."""
 
     heading: ClassVar[str] = _SAMPLER
@@ -64,7 +64,7 @@ class Sampling(_Sampled):
     sampler: Literal["nutpie", "pymc"] = Field(default="nutpie", description="The package that draws.")
 
 
-class FitSettings(Sampling, _Fitted):
+class FitSettings(SamplerOptions, _Fitted):
     """What `fit` takes."""
 
     term: Annotated[Several, Option(metavar="TERM")] = Field(

@@ -21,7 +21,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from liescope.benchmark.benchmark_settings import Sampling
+from liescope.benchmark.benchmark_settings import SamplerOptions
 from liescope.common.errors import MissingExtra
 
 Array = npt.NDArray[np.float64]
@@ -64,7 +64,7 @@ def load(*names: str) -> ModuleType:
     return module
 
 
-def sample(target: Target, settings: Sampling) -> Sample:
+def sample(target: Target, settings: SamplerOptions) -> Sample:
     """Sample with NUTS, each chain starting from a draw of that approximating normal distribution; equal settings,
     densities, seeds and versions give equal draws.
     """
@@ -94,7 +94,7 @@ def versions() -> dict[str, str]:
     return {name: version(name) for name in ("pymc", "pytensor", "arviz", "nutpie", "numba") if find_spec(name)}
 
 
-def _sample_nutpie(target: Target, settings: Sampling) -> tuple[Any, Array]:
+def _sample_nutpie(target: Target, settings: SamplerOptions) -> tuple[Any, Array]:
     import nutpie
 
     size = target.dimensions
@@ -130,7 +130,7 @@ def _sample_nutpie(target: Target, settings: Sampling) -> tuple[Any, Array]:
     return trace, np.asarray(trace["posterior"]["y"].values, dtype=np.float64)
 
 
-def _sample_pymc(target: Target, settings: Sampling) -> tuple[Any, Array]:
+def _sample_pymc(target: Target, settings: SamplerOptions) -> tuple[Any, Array]:
     import pymc
 
     random = np.random.default_rng(settings.seed)
@@ -171,7 +171,7 @@ def _height(target: Target, y: Any) -> Any:
     return type("LogDensity", (Op,), members)()(y)[0]
 
 
-def _cores(settings: Sampling) -> int:
+def _cores(settings: SamplerOptions) -> int:
     return min(settings.chains, os.cpu_count() or 1)
 
 

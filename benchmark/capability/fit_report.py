@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from liescope.benchmark.analyses.analysis_figures import Colours, Dots, stated_conditions
-from liescope.benchmark.benchmark_settings import Sampling
+from liescope.benchmark.benchmark_settings import SamplerOptions
 from liescope.benchmark.capability import effects
 from liescope.benchmark.capability.backend import versions
 from liescope.benchmark.capability.background_report import part_of_conditions
@@ -173,7 +173,7 @@ def _fit(result: FitResult) -> Section:
 def _sampler(result: FitResult) -> Section:
     rows = [
         {"condition": fit.condition, "model": fit.posterior.variant.name}
-        | fit.posterior.settings.model_dump(include=set(Sampling.model_fields))
+        | fit.posterior.settings.model_dump(include=set(SamplerOptions.model_fields))
         | asdict(fit.posterior.diagnostics)
         for fit in result.fits
     ]

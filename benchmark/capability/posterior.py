@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from scipy.special import expit
 
-from liescope.benchmark.benchmark_settings import Sampling
+from liescope.benchmark.benchmark_settings import SamplerOptions
 from liescope.benchmark.capability.backend import Array, load, mixing, sample
 from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, PLAYERS, VOTER, schema, tally
 from liescope.benchmark.capability.model import PAPER, PARAMETERS, ROLES, SLIPS, Variant, check_identified, logits
@@ -139,7 +139,7 @@ class Posterior:
     names: dict[str, tuple[str, ...]]
     draws: dict[str, Array]
     diagnostics: Diagnostics
-    settings: Sampling
+    settings: SamplerOptions
     variant: Variant = PAPER
     sds: dict[str, Array] = field(default_factory=dict)
 
@@ -235,7 +235,7 @@ class Posterior:
         return draws["rho"] if "rho" in draws else np.zeros((len(draws["m"]), 1))
 
 
-def sampled(rows: pl.DataFrame, variant: Variant, settings: Sampling) -> Posterior:
+def sampled(rows: pl.DataFrame, variant: Variant, settings: SamplerOptions) -> Posterior:
     """A sample of a model, which may not have converged. Raises MissingExtra without the packages that it needs."""
     load("numba", "arviz", settings.sampler)  # before the density is compiled, so that errors come at once
     begin = time.perf_counter()
@@ -257,14 +257,14 @@ def sampled(rows: pl.DataFrame, variant: Variant, settings: Sampling) -> Posteri
     return Posterior(rows, density.names, draws, diagnostics, settings, variant, sds)
 
 
-def fit(rows: pl.DataFrame, settings: Sampling | None = None, variant: Variant = PAPER) -> Posterior:
+def fit(rows: pl.DataFrame, settings: SamplerOptions | None = None, variant: Variant = PAPER) -> Posterior:
     """Sample a model of the family. rows: counts (`liescope.benchmark.capability.counts.Counts`) of at least two
     models, as `liescope.benchmark.capability.model.rows_for` gives them for its terms.
 
     Raises UsageError if the counts cannot determine the parameters, MissingExtra without a sampler, and NotConverged,
     with the numbers and what to try, if the diagnostics are far from acceptable.
     """
-    settings = settings or Sampling()
+    settings = settings or SamplerOptions()
     check_identified(rows, variant)
     posterior = sampled(rows, variant, settings)
     if posterior.faults and not posterior.diagnostics.near:
@@ -276,7 +276,7 @@ def fit(rows: pl.DataFrame, settings: Sampling | None = None, variant: Variant =
     return posterior
 
 
-def sample_longer(settings: Sampling) -> str:
+def sample_longer(settings: SamplerOptions) -> str:
     """Advice for a sample that has not converged."""
     return (
         f"Sample longer (--draws {max(2000, 4 * settings.draws)} --tune {max(2000, 2 * settings.tune)}), with smaller "

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from scipy.special import expit
 
-from liescope.benchmark.benchmark_settings import Sampling
+from liescope.benchmark.benchmark_settings import SamplerOptions
 from liescope.benchmark.capability.counts import SCHEMA, TABLES, Counts, add, count_by_settings, tally
 from liescope.benchmark.capability.model import DEFAULT
 from liescope.benchmark.capability.posterior import Posterior, fit
@@ -69,7 +69,7 @@ def published_fit() -> Posterior:
     return fit(published_counts())
 
 
-SHORT = Sampling(draws=400, tune=400)
+SHORT = SamplerOptions(draws=400, tune=400)
 
 
 def count_games(records: Iterable[GameRecord]) -> Counts:

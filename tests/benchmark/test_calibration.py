@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from liescope.benchmark.benchmark_settings import Sampling
+from liescope.benchmark.benchmark_settings import SamplerOptions
 from liescope.benchmark.capability import results
 from liescope.benchmark.capability.counts import SCHEMA
 from liescope.benchmark.capability.model import DEFAULT, undetermined
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.long
 def test_parameters_drawn_from_the_stated_priors_come_back_with_uniform_ranks() -> None:
     """With so few games that a wrong prior shows as well as a wrong likelihood."""
     few = cube(3, games=5).gather_every(4)
-    found = calibrate(few, DEFAULT, sets=20, settings=Sampling(draws=100, tune=150, chains=2))
+    found = calibrate(few, DEFAULT, sets=20, settings=SamplerOptions(draws=100, tune=150, chains=2))
     assert set(found.uniform) == {"m", "d", "v", "b", "rho", LIKELIHOOD}
     for name, p in found.uniform.items():
         assert p > 0.002, name
@@ -45,7 +45,7 @@ def test_ranks_that_crowd_at_one_end_at_both_or_in_the_middle_are_not_uniform() 
 
 def test_scores_of_thirty_models_on_five_backgrounds_are_not_pulled_apart_by_their_priors() -> None:
     """Under priors of fixed width m and d came out two to three times too far apart."""
-    settings = Sampling(draws=400, tune=400, chains=2)
+    settings = SamplerOptions(draws=400, tune=400, chains=2)
     sets = [recover("background 30 x 5 x 50", 0.02, number, settings) for number in (1,)]
     found = summary(sets)
     for name in ("m", "d"):
@@ -67,7 +67,7 @@ def sampled() -> Posterior:
     draws["rho"] = np.full((2, 1000, 1), 0.02)
     rows = [(*key, int(random.binomial(50, random.beta(24.5, 24.5))), 50) for key in product(MODELS, repeat=3)]
     good = Diagnostics(1.0, 2000, 2000, 1.0, 0, 1000, 2, 1.0)
-    return Posterior(pl.DataFrame(rows, SCHEMA, orient="row"), names, draws, good, Sampling(), DEFAULT)
+    return Posterior(pl.DataFrame(rows, SCHEMA, orient="row"), names, draws, good, SamplerOptions(), DEFAULT)
 
 
 def test_no_array_of_draws_holds_all_combinations(sampled: Posterior) -> None:

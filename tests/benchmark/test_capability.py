@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from scipy.special import expit
 
 import liescope
-from liescope.benchmark.benchmark_settings import Sampling
+from liescope.benchmark.benchmark_settings import SamplerOptions
 from liescope.benchmark.capability.counts import PLAYERS, SCHEMA
 from liescope.benchmark.capability.model import check_identified, leave_out, logits
 from liescope.benchmark.capability.posterior import Diagnostics, Posterior, fit
@@ -27,7 +27,7 @@ from tests.benchmark.published import bundled
 pytestmark = pytest.mark.slow
 
 Simulate = Callable[..., pl.DataFrame]
-SHORT = Sampling(draws=400, tune=400)
+SHORT = SamplerOptions(draws=400, tune=400)
 
 
 def cells(*rows: tuple[str, str, str, int, int]) -> pl.DataFrame:
@@ -102,7 +102,7 @@ def test_equal_seeds_give_equal_draws_and_others_do_not(simulate: Simulate) -> N
 
 @pytest.mark.long
 def test_both_samplers_agree(published_fit: Posterior) -> None:
-    other = fit(published_fit.cells, Sampling(draws=300, tune=300, sampler="pymc"))
+    other = fit(published_fit.cells, SamplerOptions(draws=300, tune=300, sampler="pymc"))
     one, two = scores(published_fit).sort("model"), scores(other).sort("model")
     for name in ("m", "d", "v"):
         assert ((one[name] - two[name]) / one[f"{name}_sd"]).abs().max() < 0.25
@@ -157,4 +157,4 @@ def test_without_its_sampler_the_error_names_the_extra(
     counts = simulate((np.zeros(2), np.zeros(2), np.ones(2)), games=10, seed=1)
     monkeypatch.setitem(sys.modules, sampler, None)
     with pytest.raises(MissingExtra, match=rf"'{sampler}'.*pip install .*\[bayes\]"):
-        fit(counts, Sampling(sampler=sampler))
+        fit(counts, SamplerOptions(sampler=sampler))

@@ -12,7 +12,7 @@ import pytensor
 import pytest
 from scipy.special import expit
 
-from liescope.benchmark.benchmark_settings import Sampling
+from liescope.benchmark.benchmark_settings import SamplerOptions
 from liescope.benchmark.capability.backend import load
 from liescope.benchmark.capability.counts import SCHEMA, tally
 from liescope.benchmark.capability.density import Density
@@ -110,7 +110,7 @@ def test_its_gradient_is_the_slope_of_its_height(chosen: Variant, rows: pl.DataF
 def test_widths_that_do_not_mix_count_as_parameters_that_do_not(
     rows: pl.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = Sampling(draws=100, tune=100, chains=2)
+    settings = SamplerOptions(draws=100, tune=100, chains=2)
     before = sampled(rows, DEFAULT, settings).diagnostics.r_hat_max
     stuck = np.array([1.0, 2.0])[:, None] + np.random.default_rng(1).normal(0, 0.01, (2, 100))
     monkeypatch.setattr(Density, "sds", lambda *_: {"v": stuck})
@@ -125,7 +125,7 @@ def mute() -> Posterior:
     keys = list(product(MODELS, repeat=3))
     counted = [(*key, int(random.binomial(60, expit(skill[key[0]] - skill[key[1]]))), 60) for key in keys]
     few = [("ant", "ant", "eel", 1, 2), ("bee", "bee", "eel", 1, 2)]
-    return fit(tally(pl.DataFrame(counted + few, SCHEMA, orient="row")), Sampling(draws=500, tune=500), DEFAULT)
+    return fit(tally(pl.DataFrame(counted + few, SCHEMA, orient="row")), SamplerOptions(draws=500, tune=500), DEFAULT)
 
 
 def test_a_score_that_the_games_do_not_tell_has_no_number_and_a_sentence(mute: Posterior) -> None:
@@ -144,6 +144,6 @@ def test_a_score_that_the_games_do_not_tell_has_no_number_and_a_sentence(mute: P
 @pytest.mark.long
 def test_equal_models_that_many_games_show_to_be_equal_have_numbers() -> None:
     counted = [(*key, 2000, 4000) for key in product(MODELS[:3], repeat=3)]
-    found = sampled(pl.DataFrame(counted, SCHEMA, orient="row"), DEFAULT, Sampling(draws=150, tune=300, chains=2))
+    found = sampled(pl.DataFrame(counted, SCHEMA, orient="row"), DEFAULT, SamplerOptions(draws=150, tune=300, chains=2))
     assert not {"m", "d"} & set(found.unidentified())  # equal deceivers leave v open
     assert scores(found).drop_nulls(["m", "d"]).height == 3

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from liescope.benchmark.benchmark_settings import Sampling
+from liescope.benchmark.benchmark_settings import SamplerOptions
 from liescope.benchmark.capability.counts import PLAYERS, Counts
 from liescope.benchmark.capability.effects import effects, tables
 from liescope.benchmark.capability.fit_report import fit_lines, fit_page
@@ -46,7 +46,7 @@ def fitted(
         every,
         draws,
         Diagnostics(1.0, 1000, 1000, 1.0, 0, EACH, 4, 1.0),
-        Sampling(draws=EACH, tune=EACH),
+        SamplerOptions(draws=EACH, tune=EACH),
         variant("offset+dispersion"),
         sds={name: np.full((4, EACH), 2.0) for name in "mdvb"},
     )

@@ -8,14 +8,14 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from liescope.benchmark.benchmark_settings import Sampling
+from liescope.benchmark.benchmark_settings import SamplerOptions
 from liescope.benchmark.capability import posterior
 from liescope.benchmark.capability.backend import Sample, Target, sample
 
 _KNOWN: dict[tuple[object, ...], Sample] = {}
 
 
-def _once(target: Target, settings: Sampling) -> Sample:
+def _once(target: Target, settings: SamplerOptions) -> Sample:
     """The sample of an equal density: the same height and slope at a point that has nothing special."""
     height, slope = target.whitened(np.random.default_rng(target.dimensions).normal(size=target.dimensions))
     key = (settings, target.dimensions, height, slope.tobytes())

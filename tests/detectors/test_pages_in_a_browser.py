@@ -10,7 +10,7 @@ import pytest
 
 import liescope
 from liescope.benchmark import fitting
-from liescope.benchmark.benchmark_settings import Sampling
+from liescope.benchmark.benchmark_settings import SamplerOptions
 from liescope.benchmark.capability.counts import PLAYERS
 from liescope.benchmark.capability.model import Variant, code_rows
 from liescope.benchmark.capability.posterior import Diagnostics, Posterior
@@ -23,7 +23,7 @@ CHEAP = {"words": 1, "strength": 4.0}  # nothing to choose
 PAGES = ("audit", "bench", "evaluate", "fit", "transfer")
 
 
-def guessed(cells: pl.DataFrame, settings: Sampling, variant: Variant) -> Posterior:
+def guessed(cells: pl.DataFrame, settings: SamplerOptions, variant: Variant) -> Posterior:
     """In the place of a sampler: draws around nothing."""
     names, _ = code_rows(cells, variant)
     random = np.random.default_rng(1)

@@ -23,7 +23,7 @@ import polars as pl
 from scipy.special import expit
 from scipy.stats import betabinom, binom
 
-from liescope.benchmark.benchmark_settings import Sampling
+from liescope.benchmark.benchmark_settings import SamplerOptions
 from liescope.benchmark.capability.backend import Array
 from liescope.benchmark.capability.counts import PLAYERS, SCHEMA, tally
 from liescope.benchmark.capability.model import Variant, variant
@@ -34,7 +34,7 @@ LIKELIHOOD = "log likelihood"
 SIMULATED = 2000
 KEPT = 99  # draws that a true value is ranked among: thinned, so that they are nearly independent
 MASSES = (0.5, 0.8, 0.95)
-SHORT = Sampling(draws=500, tune=500, chains=2)
+SHORT = SamplerOptions(draws=500, tune=500, chains=2)
 
 
 def cube(models: int, games: int) -> pl.DataFrame:
@@ -113,7 +113,7 @@ class Calibration:
 
 
 def calibrate(
-    rows: pl.DataFrame, variant: Variant, sets: int, settings: Sampling = SHORT, seed: int = 1
+    rows: pl.DataFrame, variant: Variant, sets: int, settings: SamplerOptions = SHORT, seed: int = 1
 ) -> Calibration:
     """Draw parameters, draw counts for the combinations of the rows, fit, rank."""
     random = np.random.default_rng(seed)

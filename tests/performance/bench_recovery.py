@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from liescope.benchmark.benchmark_settings import Sampling
+from liescope.benchmark.benchmark_settings import SamplerOptions
 from liescope.benchmark.capability.backend import Array
 from liescope.benchmark.capability.counts import PLAYERS
 from liescope.benchmark.capability.density import Density
@@ -72,9 +72,9 @@ def rows_of(design: str, random: np.random.Generator) -> pl.DataFrame:
     return rows.join(cells, on=PLAYERS, how="semi", maintain_order="left")
 
 
-def recover(design: str, rho: float, number: int, settings: Sampling | None = None) -> dict[str, Any]:
+def recover(design: str, rho: float, number: int, settings: SamplerOptions | None = None) -> dict[str, Any]:
     """One data set: by parameter the truth, the posterior means, their intervals and deviations, and the mode."""
-    settings = settings or Sampling()
+    settings = settings or SamplerOptions()
     random = np.random.default_rng([number, DESIGNS.index(design), round(1000 * rho)])
     rows = rows_of(design, random)
     truth = planted(random, SHAPES[number % len(SHAPES)], rows["mafioso"].n_unique(), rho)

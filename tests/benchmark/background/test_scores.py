@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from scipy.stats import beta
 
-from liescope.benchmark.benchmark_settings import Sampling
+from liescope.benchmark.benchmark_settings import SamplerOptions
 from liescope.benchmark.capability.background_report import (
     between_conditions,
     part_of_conditions,
@@ -218,7 +218,7 @@ def fitted(cells: pl.DataFrame) -> Posterior:
         known = bundled("published").filter(pl.col("model").is_in(cells[role].implode())).sort("model")
         names[name] = tuple(known["model"])
         draws[name] = random.normal(known[name], known[f"{name}_sd"], size=(2, 200, known.height))
-    return Posterior(cells, names, draws, Diagnostics(1, 400, 400, 1, 0, 200, 2, 1), Sampling())
+    return Posterior(cells, names, draws, Diagnostics(1, 400, 400, 1, 0, 200, 2, 1), SamplerOptions())
 
 
 def html(found: Report) -> str:
