@@ -11,6 +11,7 @@ from functools import cache
 from hashlib import sha256
 from typing import Any
 
+import yaml
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template, TemplateError, meta
 
 from liescope.common.errors import CardError
@@ -29,6 +30,7 @@ from liescope.data_cards.licences import (
 from liescope.data_cards.tables import TABLES, columns_markdown, columns_of_games
 
 _PERSON = "human:"
+_TAGS = ("deception", "lie-detection")
 
 
 def served_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -65,7 +67,6 @@ def _unsaid(plan: Mapping[str, Any], people: bool) -> bool:
     return bool(plan.get("people")) or players is None or any(spec.startswith(_PERSON) for spec in players)
 
 
-_GAP = re.compile(r"\{\{|\}\}|\{%|%\}|\[More Information Needed\]|\bTODO\b")
 # Underscores within a word are plain text in Markdown; names stay readable.
 _MARKUP = re.compile(r"[\\`*{}\[\]<>|#&~$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 
@@ -78,9 +79,49 @@ def render_dataset_card(facts: Mapping[str, Any], games: Mapping[str, str]) -> s
     """
     try:
         derived = _derive(facts, games)
+        metadata = _front_matter(_dataset_metadata({**facts, **derived}))
     except KeyError as error:
         raise CardError(f"the facts of the corpus lack {error}") from error
-    return _render("dataset.md.jinja", {**facts, **derived})
+    return _render("dataset.md.jinja", {**facts, **derived, "metadata": metadata})
+
+
+class _Words(yaml.SafeDumper):  # type: ignore[misc]
+    """Quotes every text that any version of YAML reads as something else; PyYAML knows 1.1, the Hub reads 1.2."""
+
+
+_Words.add_implicit_resolver("tag:yaml.org,2002:float", re.compile(r"[-+.\d].*"), list("-+.0123456789"))
+
+
+def _front_matter(metadata: Mapping[str, Any]) -> str:
+    """The YAML at the top of every card, which reads back as what is given; what is None or empty is left out."""
+    given = {name: value for name, value in metadata.items() if value}
+    return str(yaml.dump(given, Dumper=_Words, sort_keys=False, allow_unicode=True)).strip()
+
+
+def _dataset_metadata(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """What the Hub and `datasets` read of a corpus."""
+    configs = [
+        {
+            "config_name": config,
+            **({"default": True} if config == "statements" else {}),
+            "version": facts["versions"][config],
+            "data_files": [
+                {"split": file["split"], "path": file["path"]}
+                for file in facts["files"]
+                if file["config"] == config and file["rows"]
+            ],
+        }
+        for config in facts["filled"]
+    ]
+    return {
+        "pretty_name": facts["name"],
+        "language": facts["languages"],
+        "license": facts["licence_id"],
+        "license_name": facts["licence_name"],
+        "task_categories": ["text-classification"] if facts["labelled"] else [],
+        "tags": [*_TAGS, *facts["tags"], "liescope", *(f"source-{source}" for source in facts["seat_sources"])],
+        "configs": configs,
+    }
 
 
 def render_model_card(facts: Mapping[str, Any]) -> str:
@@ -119,8 +160,7 @@ def _model_metadata(facts: Mapping[str, Any]) -> str:
         datasets=[corpus] if "/" in corpus else None,
         metrics=sorted({result.metric_type for result in results}) or None,
         tags=[
-            "deception",
-            "lie-detection",
+            *_TAGS,
             *_of_games(one["name"] for one in facts["words"]),
             "liescope",
             facts["kind"],
@@ -128,7 +168,7 @@ def _model_metadata(facts: Mapping[str, Any]) -> str:
         model_name=facts["detector"],
         eval_results=results or None,
     )
-    return str(data.to_yaml())
+    return _front_matter(data.to_dict())  # type: ignore[no-untyped-call]
 
 
 def _of_games(kinds: Iterable[str]) -> list[str]:
@@ -186,12 +226,9 @@ def _render(template: str, facts: Mapping[str, Any]) -> str:
         found, needed = _template(template)
         if missing := needed - facts.keys():
             raise CardError(f"{template} needs facts that are missing: {', '.join(sorted(missing))}")
-        text = found.render(facts)
+        return found.render(facts)
     except TemplateError as error:
         raise CardError(f"{template}: {error}") from error
-    if gap := _GAP.search(text):
-        raise CardError(f"{template}: {gap.group()!r} is left in the filled card")
-    return text
 
 
 @cache
@@ -212,7 +249,7 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
         autoescape=False,
     )
-    environment.filters.update(md=markdown, yaml=yaml_text, sh=_shell, python=yaml_text, share=_share, num=_number)
+    environment.filters.update(md=markdown, sh=_shell, python=_python, share=_share, num=_number)
     environment.filters.update(percent=_percent, interval=_interval)
     return environment
 
@@ -231,8 +268,7 @@ def markdown(value: object) -> str:
     return _MARKUP.sub(lambda found: f"&#{ord(found.group())};", _printable(value))
 
 
-def yaml_text(value: object) -> str:
-    """A double-quoted YAML scalar on one line, also valid as a Python string."""
+def _python(value: object) -> str:
     return json.dumps(_printable(value), ensure_ascii=False)
 
 

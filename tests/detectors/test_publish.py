@@ -200,6 +200,14 @@ def test_the_card_is_filled_from_the_training_and_the_reports_and_names_a_corpus
     found = publish(mine, REPO, reports=[tmp_path / "report"], dry_run=True)
     assert "me/games" in {one.dataset_type for one in ModelCard(found.card).data.eval_results}
 
+    for path in (report, mine / "model.json"):  # of another version, which measures by other names
+        facts = json.loads(path.read_text(encoding="utf-8"))
+        facts["figures"] += [{**facts["figures"][0], "metric": name} for name in ("gini", "null_difference")]
+        path.write_text(json.dumps(facts), encoding="utf-8")
+    card = publish(mine, REPO, reports=[tmp_path / "report"], dry_run=True).card
+    assert "| train | gini |" in card
+    assert "| train | null, difference |" in card
+
 
 def test_only_an_encoder_that_was_not_chosen_is_the_bundled_one(mine: Path) -> None:
     file = load(mine).file.model_copy(update={"kind": "encoder", "options": {"encoder": "", "checkpoints": ""}})
