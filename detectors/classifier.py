@@ -22,7 +22,8 @@ from liescope.detectors.examples import GOLD, Example, target_column
 from liescope.detectors.material import NOT_TO_BE_LEARNED
 from liescope.detectors.statement_inputs import StatementReader, each_statement
 from liescope.detectors.text_form import SPEAKER_TOKEN, TextConfig
-from liescope.generate.importers.own_data import LabelColumn, canary_of
+from liescope.generate.importers.column_names import canary_of
+from liescope.generate.importers.label_column import LabelColumn
 
 
 class InputError(UsageError, ValueError):

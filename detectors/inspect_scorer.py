@@ -17,7 +17,7 @@ from inspect_ai.solver import TaskState
 from liescope.common.errors import BadData, UsageError
 from liescope.common.text import ASSISTANT
 from liescope.detectors.saved import LoadedDetector, load
-from liescope.generate.importers.own_data import label_of, plain_label
+from liescope.generate.importers.label_column import label_of, plain_label
 
 DECEPTIVE = "deceptive"
 

@@ -13,9 +13,9 @@ from liescope.detectors.statement_inputs import each_statement
 from liescope.games.record import GameRecord
 from liescope.generate.corpus.open import as_corpus, in_memory
 from liescope.generate.corpus.read import Corpus
+from liescope.generate.importers.conversations import is_chat
 from liescope.generate.importers.importer_protocol import Rejected
 from liescope.generate.importers.importing import Import
-from liescope.generate.importers.own_data import is_chat
 from liescope.generate.importers.tables import class_names, decoded
 
 OWN_NAME = "own data"

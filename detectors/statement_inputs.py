@@ -15,7 +15,7 @@ from liescope.detectors.detector_settings import REASONING, WORDS
 from liescope.detectors.examples import Example, is_lost
 from liescope.detectors.text_form import PLAYER_TOKEN, SPEAKER_TOKEN, clean
 from liescope.detectors.view.transcript import SAID, GameMoment, Transcript, TranscriptTurn
-from liescope.generate.importers.own_data import exchange_of, is_exchange, last_answer, turns_of
+from liescope.generate.importers.conversations import exchange_of, is_exchange, last_answer, turns_of
 from liescope.generate.importers.tables import cell
 from liescope.labeling.label import LOST_TEXT, Heard, known_before
 

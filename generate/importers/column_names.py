@@ -1,0 +1,76 @@
+"""Which column of a table holds what: by its usual name, the one that the user names, or what is in it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from liescope.common.errors import BadData
+from liescope.generate.importers.jsonl_importer import SHOWN
+from liescope.generate.importers.statement_rows import present
+
+_TEXTS = frozenset(
+    ("text", "statement", "sentence", "message", "content", "utterance", "response", "answer", "claim", "reply", "body")
+)
+GROUPS = frozenset(
+    (
+        *("group", "group_id", "game_id", "game", "conversation", "conversation_id", "dialogue_id", "dialog_id"),
+        *("thread", "thread_id", "session", "session_id", "document_id", "debate_id", "interview_id"),
+    )
+)
+NAMES = {
+    "task": ("task", "task_name", "dataset", "subset"),
+    "model": ("model", "model_name", "generator"),
+    "speaker": ("speaker", "author", "role"),
+    "domain": ("domain", "topic"),
+    "canary": ("canary", "canary_guid", "canary_string"),
+    "untrained": ("do_not_train", "never_train", "never_train_on_this", "no_train", "not_for_training"),
+    "split": ("split",),
+    "group": ("group", "group_id"),
+    "system": ("system", "system_prompt"),
+    "input": ("input",),
+    "judges": ("judges", "judge_scores"),
+    "id": ("id", "conversation_id", "sample_id", "uuid"),
+    "reasoning": ("reasoning", "reasoning_content", "thinking", "thoughts", "chain_of_thought", "cot", "scratchpad"),
+    "messages": ("messages", "conversation", "conversations", "transcript", "dialogue", "prompt_messages"),
+}
+
+
+def named(columns: Sequence[str], given: str, usual: Collection[str], what: str, needed: bool = True) -> str:
+    """The column that the user names, or the one with a usual name. Raises BadData if several match, or none does and
+    one is needed.
+    """
+    shown = f"{', '.join(map(str, columns[:SHOWN]))}{' …' if len(columns) > SHOWN else ''}"
+    if given:
+        if given not in columns:
+            raise BadData(f"--{what} {given}: there is no such column; it has {shown}")
+        return given
+    found = [name for name in columns if str(name).casefold() in usual]
+    if len(found) > 1:
+        raise BadData(f"{' and '.join(found)} may both hold the {what}; name one with --{what}")
+    if needed and not found:
+        hint = (
+            ": name --prompt and --response, or --conversation for a turn a row"
+            if what == "messages"
+            else f": name it with --{what}"
+        )
+        if what == "text" and any(str(name).casefold() in NAMES["messages"] for name in columns):
+            hint = ": for conversations, use import chat"
+        raise BadData(f"it has no column that is called like the {what}, but {shown}{hint}")
+    return found[0] if found else ""
+
+
+def text_column(columns: Sequence[str], given: str, rows: Sequence[Mapping[str, Any]], others: Collection[str]) -> str:
+    """The column with the text: by name, or the only one with sentences in it. Raises BadData."""
+    if given or any(str(name).casefold() in _TEXTS for name in columns):
+        return named(columns, given, _TEXTS, "text")
+    words = {name: [str(row.get(name)).split() for row in rows if isinstance(row.get(name), str)] for name in columns}
+    wordy = [name for name, cells in words.items() if 2 * sum(len(cell) >= 3 for cell in cells) > len(rows)]
+    wordy = [name for name in wordy if name not in others]
+    return wordy[0] if len(wordy) == 1 else named(columns, "", _TEXTS, "text")
+
+
+def canary_of(row: Mapping[str, Any]) -> str:
+    """The no-training mark of a row, "" if it has none."""
+    found = (value for name, value in row.items() if str(name).casefold() in NAMES["canary"] and present(value))
+    return next((str(value) for value in found if not isinstance(value, list | dict)), "")

@@ -1,0 +1,150 @@
+"""Conversations with an assistant as plain data: messages with their roles, an exchange, or a turn a row."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from liescope.common.errors import BadData
+from liescope.common.text import ASSISTANT
+from liescope.generate.importers.column_names import NAMES, named
+from liescope.generate.importers.label_column import LIES_BY_NAME, TRUTHS_BY_NAME
+from liescope.generate.importers.statement_rows import present, stated
+from liescope.generate.importers.tables import listed
+from liescope.generate.players.parsing.choice import split_reasoning
+from liescope.generate.players.parsing.message_parts import is_reasoning, reasoning
+
+_PAIR = {
+    "prompt": frozenset(("prompt", "question", "instruction")),
+    "response": frozenset(("response", "answer", "output")),
+}
+_CONVERSATIONS = frozenset(("conversation", "chat", "dialogue", "dialog", "thread", "session"))
+_CONVERSATIONS |= {f"{name}_id" for name in _CONVERSATIONS}
+_TURN = {"conversation": _CONVERSATIONS, "role": frozenset(("role",)), "content": frozenset(("content", "text"))}
+_WITH = ("system", "input")  # what goes with an exchange
+_ROLES = {
+    "human": "user",
+    "gpt": ASSISTANT,
+    "bot": ASSISTANT,
+    "model": ASSISTANT,
+    "ai": ASSISTANT,
+    "developer": "system",
+    "function": "tool",
+}
+
+
+def is_chat(columns: Sequence[str]) -> bool:
+    """Whether a table with these columns holds conversations, by their names: where none is called text."""
+    parts = any(_names_all(columns, parts) for parts in (_TURN, _PAIR))
+    return "messages" in columns or (parts and "text" not in {str(name).casefold() for name in columns})
+
+
+def is_exchange(columns: Sequence[str]) -> bool:
+    """Whether a row with these columns is an exchange, by their names."""
+    return _names_all(columns, _PAIR)
+
+
+def chat_parts(columns: Sequence[str], given: Mapping[str, Any]) -> dict[str, str]:
+    """The columns of an exchange (prompt, response) or of a turn (conversation, role, content); none where a row has
+    messages. Raises BadData for a column that is missing or open.
+    """
+    for parts in (_TURN, _PAIR):
+        asked = any(given.get(what) for what in parts)
+        if asked or ("prompt" in given and _names_all(columns, parts)):
+            return {what: named(columns, given.get(what, ""), names, what) for what, names in parts.items()}
+    return {}
+
+
+def _names_all(columns: Sequence[str], parts: Mapping[str, Collection[str]]) -> bool:
+    """Whether columns have the usual names of all these parts, and none holds messages."""
+    known = {str(name).casefold() for name in columns}
+    messages = known & {*NAMES["messages"]} - {*parts.get("conversation", ())}
+    return not messages and all(known & {*names} for names in parts.values())
+
+
+def exchange_of(row: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The messages of a row with the usual columns of an exchange. Raises BadData where two may be the same part, or
+    the prompt is empty.
+    """
+    cells, parts = {str(name).casefold(): value for name, value in row.items()}, dict[str, str]()
+    for what, names in _PAIR.items():
+        parts[what], *more = (name for name in cells if name in names)
+        if more:
+            raise BadData(f"{' and '.join([parts[what], *more])} may both hold the {what}; leave one out")
+    told = {what: next((cells[name] for name in NAMES[what] if stated(cells.get(name))), None) for what in _WITH}
+    return exchange(cells, parts, *(told[what] for what in _WITH))
+
+
+def exchange(row: Mapping[str, Any], parts: Mapping[str, str], system: Any, more: Any) -> list[dict[str, Any]]:
+    """The messages of an exchange in one row. more: what belongs to the prompt. Raises BadData without a prompt."""
+    prompt = "\n\n".join(str(one) for one in (row.get(parts["prompt"]), more) if present(one))
+    if not prompt.strip():
+        raise BadData(f"it has no prompt: {parts['prompt']} is empty")
+    before = [{"role": "system", "content": system}] if system else []
+    answer = {"role": ASSISTANT, "content": row.get(parts["response"])}
+    return [*before, {"role": "user", "content": prompt}, answer]
+
+
+def turns_of(messages: Any) -> list[dict[str, Any]]:
+    """The turns of a conversation: role, text, reasoning, and what else they hold. Raises BadData."""
+    if isinstance(messages, str):
+        try:
+            messages = listed(messages)
+        except ValueError as error:
+            raise BadData(f"its messages are a text that is not JSON ({str(error)[:80]})") from error
+    if not isinstance(messages, list) or not messages:
+        raise BadData("it has no list of messages")
+    return [_turn(number, message) for number, message in enumerate(messages, 1)]
+
+
+def last_answer(turns: Sequence[Mapping[str, Any]]) -> int:
+    """The index of the assistant's last turn. Raises BadData."""
+    last = max((at for at, turn in enumerate(turns) if turn["role"] == ASSISTANT), default=None)
+    if last is None:
+        raise BadData("no turn of the conversation is the assistant's")
+    return last
+
+
+def _turn(number: int, message: Any) -> dict[str, Any]:
+    role = message.get("role", message.get("from")) if isinstance(message, Mapping) else None
+    if not isinstance(role, str) or not role.strip():
+        raise BadData(f"message {number} has no role")
+    content = message.get("content", message.get("value"))
+    parts = content if isinstance(content, list) else [content]
+    words = [part.get("text") if isinstance(part, Mapping) else part for part in parts if not is_reasoning(part)]
+    low = role.strip().casefold()
+    text, thought = "\n".join(word for word in words if isinstance(word, str)), reasoning(message)
+    if _ROLES.get(low, low) == ASSISTANT and (tagged := split_reasoning(text)).reasoning and tagged.answer:
+        text, thought = tagged.answer, "\n\n".join(part for part in (thought, tagged.reasoning) if part)
+    called = [_called(call) for call in message.get("tool_calls") or ()]
+    return {
+        **message,
+        "role": _ROLES.get(low, low),
+        "text": "\n".join([*([text] if text or not called else []), *called]),
+        "reasoning": thought,
+    }
+
+
+def _called(call: Any) -> str:
+    """A call of a tool, as words."""
+    call = call if isinstance(call, Mapping) else {}
+    inner = call.get("function")
+    own = inner if isinstance(inner, Mapping) else {**call, "name": inner or call.get("name")}
+    name, given = own.get("name"), own.get("arguments")
+    return f"[calls {name} with {given if isinstance(given, str) else json.dumps(given, default=str)}]"
+
+
+def turn_cell(turn: Mapping[str, Any]) -> tuple[str, Any] | None:
+    """The name and value of the label of a turn of the assistant, if it has one."""
+    names = (name for name in LIES_BY_NAME | TRUTHS_BY_NAME | {"label"} if present(turn.get(name)))
+    name = next(names, "") if turn["role"] == ASSISTANT else ""
+    return (name, turn[name]) if name else None
+
+
+def turn_cells(messages: Any) -> list[tuple[str, Any]]:
+    """`turn_cell` of each turn that has one."""
+    try:
+        return [cell for turn in turns_of(messages) if (cell := turn_cell(turn))]
+    except BadData:  # rejected when its turn comes
+        return []
