@@ -125,13 +125,18 @@ def record_to_json(game: GameRecord) -> dict[str, Any]:
         "game": game.game,
         "seed": game.seed,
         "cell": game.cell,
-        "seats": [asdict(seat) | {"source": seat.source.value} for seat in game.seats],
+        "seats": [_flat(seat) | {"source": seat.source.value} for seat in game.seats],
         "events": [event_to_json(event) for event in game.events],
         "status": game.status.value,
-        "outcome": game.outcome and {**asdict(game.outcome), "winners": list(game.outcome.winners)},
+        "outcome": game.outcome and {**_flat(game.outcome), "winners": list(game.outcome.winners)},
         "failure": game.failure,
         "meta": dict(game.meta),
     }
+
+
+def _flat(one: Seat | Outcome) -> dict[str, Any]:
+    """The fields by name; `asdict` would copy each value and be ten times as slow."""
+    return {name: getattr(one, name) for name in one.__slots__}
 
 
 def seat_from_json(seat: Mapping[str, Any]) -> Seat:

@@ -200,6 +200,7 @@ def problem_of(game: GameRecord) -> str:
 MOST_REJECTED = 100_000
 IN_MEMORY = "rows in memory"
 _FIRST = 10
+_AT_ONCE = 500  # games in a commit
 
 StrPath = str | os.PathLike[str]
 Data = StrPath | Iterable[Mapping[str, Any]]
@@ -339,7 +340,7 @@ def _keep(
 ) -> ImportResult:
     """Write the games that are not in the folder yet, and everything that could not be read."""
     format, there = source.importer.format, set(journal.game_ids())
-    summary, new, rejections = ImportSummary(), 0, 0
+    summary, new, rejections, journal.games_at_once = ImportSummary(), 0, 0, _AT_ONCE
     first: list[Rejected] = []
     with (journal.path / REJECTED_FILE).open("w", encoding="utf-8") as listed, progress_bar() as bar:
         task = bar.add_task(f"reading {unit_of([format])}s", total=None, note="", visible=progress)

@@ -70,6 +70,8 @@ class Journal(JournalReader):
         self._last: dict[str, int] = {}  # the last place taken in games and attempts
         self._waiting = False
         self._broken: UsageError | None = None
+        self.games_at_once = 1
+        """How many games share a commit where there is no event loop: more where they can be had again."""
 
     # Opening and closing
 
@@ -255,14 +257,17 @@ class Journal(JournalReader):
             raise self._broken
 
     def _add(self, table: str, row: tuple[Any, ...]) -> None:
-        """Take in a row. It is committed at the end of this turn of the event loop; at once if there is none."""
+        """Take in a row. It is committed at the end of this turn of the event loop; if there is none, at once or
+        with the games that share a commit.
+        """
         self._rows[table].append(row)
         if self._waiting:
             return
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:
-            self.commit()
+            if len(self._rows["games"]) % self.games_at_once == 0:
+                self.commit()
             return
         self._waiting = True
         loop.call_soon(self._end_of_turn)
