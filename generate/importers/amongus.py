@@ -29,7 +29,7 @@ from liescope.generate.importers.game_reader import (
     read_as,
     shape,
 )
-from liescope.generate.importers.tables import read_stream
+from liescope.generate.importers.text_files import read_stream
 
 IMPOSTOR = "impostor"
 _LINE = shape(

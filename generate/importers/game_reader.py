@@ -25,7 +25,15 @@ from liescope.games.core import Event, EventKind, Outcome, Phase
 from liescope.games.facts import GameMeta
 from liescope.games.record import GameRecord, Seat, Status
 from liescope.generate.importers.importer_protocol import Imported, Importer, Rejected, attempt
-from liescope.generate.importers.tables import DAMAGED, GZIP, Rows, lines_of, objects_of, read_objects, unpacked
+from liescope.generate.importers.text_files import (
+    DAMAGED,
+    GZIP,
+    Rows,
+    lines_of,
+    objects_of,
+    read_objects,
+    unpacked,
+)
 
 UNFINISHED = "the published log ends before the game does"
 NO_WINNER = "the source does not say who won"

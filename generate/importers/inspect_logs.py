@@ -16,7 +16,8 @@ from liescope.common.settings import OptionsModel
 from liescope.generate.corpus.hub import download
 from liescope.generate.importers.importer_protocol import Rejected
 from liescope.generate.importers.own_data import ChatImporter, OwnOptions
-from liescope.generate.importers.tables import Rows, dataset_of, read_parquet
+from liescope.generate.importers.tables import dataset_of, read_parquet
+from liescope.generate.importers.text_files import Rows
 
 _LOGS = ("*.eval", "*.json")
 

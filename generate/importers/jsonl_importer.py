@@ -20,7 +20,8 @@ from liescope.data_cards.licences import OPEN, Terms
 from liescope.games.game_registry import GAMES
 from liescope.generate.importers.importer_protocol import Imported, Importer, Rejected, attempt
 from liescope.generate.importers.statement_rows import ALSO, NEEDED, REQUIRED, Row, fault, game_of, present, read_row
-from liescope.generate.importers.tables import Rows, Spool, identity, read_rows
+from liescope.generate.importers.tables import Spool, identity, read_rows
+from liescope.generate.importers.text_files import Rows
 
 MOST_ROWS = 100_000  # of one game
 MOST_TABLE_ROWS = 1_000_000  # of one file or dataset

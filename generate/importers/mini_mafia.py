@@ -27,7 +27,7 @@ from liescope.games.record import GameRecord, Source, record
 from liescope.games.shared_rules import speech
 from liescope.generate.importers.game_reader import read_as
 from liescope.generate.importers.importer_protocol import Imported, Importer, Rejected, attempt
-from liescope.generate.importers.tables import read_objects
+from liescope.generate.importers.text_files import read_objects
 from liescope.labeling.conditions import IMPORTED, PROMPTS, SETTINGS, setting_words
 from liescope.labeling.label import CUT_TEXT, LOST_TEXT, MAYBE_CUT
 

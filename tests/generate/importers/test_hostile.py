@@ -17,7 +17,7 @@ import typer
 from liescope.games.record import GameRecord, record_from_json, record_to_json
 from liescope.generate.importers import Rejected, import_games, importing, read_games
 from liescope.generate.importers.commands import app
-from liescope.generate.importers.tables import DEEPEST, Line, lines_of, read_objects, unpacked
+from liescope.generate.importers.text_files import DEEPEST, Line, lines_of, read_objects, unpacked
 from tests.generate.importers.written import as_log, play_game
 
 Writer = Callable[..., Path]

@@ -1,0 +1,80 @@
+"""Tables in the shapes in which they are published and saved: what they hold comes in, or the thing is named."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from liescope.generate.importers.importer_protocol import Rejected
+from liescope.generate.importers.importing import read_games
+from liescope.generate.importers.tables import listed, read_rows
+from tests.generate.importers.test_own_data import games, labels
+
+ROWS = [{"text": "I was at the süd gate.", "label": "lie"}, {"text": "So was I.", "label": "truth"}]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_json_in_utf_16_is_what_it_is_in_utf_8(encoding: str, tmp_path: Path) -> None:
+    there = games("text", ROWS)
+    told = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in ROWS)
+    spread = "\n".join(json.dumps(row, indent=1, ensure_ascii=False) for row in ROWS)
+    for name, words in {"a.jsonl": told, "b.json": json.dumps(ROWS), "c.jsonl": spread}.items():
+        (tmp_path / name).write_bytes(words.encode(encoding))
+        (tmp_path / f"{name}.gz").write_bytes(gzip.compress(words.encode(encoding)))
+        assert games("text", tmp_path / name) == games("text", tmp_path / f"{name}.gz") == there
+    (tmp_path / "cut.jsonl").write_bytes(told.encode(encoding)[:-3])
+    *kept, last = read_games("text", tmp_path / "cut.jsonl")
+    assert kept == there[:1]
+    assert isinstance(last, Rejected)
+    assert "not UTF-16" in last.reason
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.jsonl", '{"text": "One.", "text": "Two.", "label": "lie"}\n{"text": "Three.", "label": "truth"}\n'),
+        ("a.json", '[{"text": "One.", "n": [{"text": 1, "text": 2}]}, {"text": "Three.", "label": "truth"}]'),
+        ("b.jsonl", '{"text": "One.",\n"text": "Two."}\n{"text": "Three.",\n"label": "truth"}\n'),
+    ],
+)
+def test_a_row_that_names_a_value_twice_is_told_and_the_others_come_in(name: str, content: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    bad, good = read_games("text", tmp_path / name)
+    assert isinstance(bad, Rejected)
+    assert (bad.line, bad.reason) == (1, "two of its values are called text: rename one of them")
+    assert good == games("text", [{"text": "Three.", "label": "truth"}])[0]
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        ["Ann", "Bo's", 'the "c"', "a\nb", "x 'y' 'z'"],
+        [{"role": "user", "content": "Were you's home?"}, {"role": "assistant", "content": "No. 'a' 'b'\n"}],
+        [{"name": "Ann", "said": ["a", "b"], "sure": True, "n": 1.5}, {"name": "Bo", "said": [], "n": None}],
+        [f"name {number}" for number in range(60)],
+    ],
+)
+def test_a_list_in_a_cell_is_read_as_json_python_and_numpy_write_it(held: list[Any]) -> None:
+    array = np.array(held, dtype=object)
+    assert listed(json.dumps(held)) == listed(repr(held)) == listed(str(array)) == held
+
+
+def test_a_list_that_numpy_cut_short_is_none(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="Expecting"):
+        listed(str(np.array([f"name {number}" for number in range(2000)], dtype=object)))
+    turns = [{"role": "user", "content": "Home?"}, {"role": "assistant", "content": "Yes."}]
+    pd.DataFrame({"messages": [np.array(turns, dtype=object)], "label": ["lie"]}).to_csv(tmp_path / "a.csv")
+    assert games("chat", tmp_path / "a.csv") == games("chat", [{"messages": turns, "label": "lie"}])
+
+
+def test_row_numbers_that_pandas_calls_index_are_no_column_and_an_index_with_a_name_is_one(tmp_path: Path) -> None:
+    for frame in (pd.DataFrame(ROWS), pd.DataFrame(ROWS).set_index("label")):
+        (tmp_path / "a.json").write_text(frame.to_json(orient="table"), encoding="utf-8")
+        assert all({*row} == {"text", "label"} for _, row in read_rows(tmp_path / "a.json"))
+        assert [labels(game) for game in games("text", tmp_path / "a.json")] == [[True], [False]]
