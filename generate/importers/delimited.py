@@ -22,8 +22,10 @@ UNNAMED = re.compile(r"\s*|Unnamed: \d+(_level_\d+)?|__index_level_\d+__")
 """The name of a column that has none, as pandas writes one."""
 
 
-def read_delimited(source: Path, kind: str) -> Rows:
-    """Text with delimiters. The first line has the names; quotes are quotes where they close, else signs."""
+def read_delimited(source: Path, kind: str, given: Sequence[str] = ()) -> Rows:
+    """Text with delimiters; quotes are quotes where they close, else signs. given: the names of the first columns, the
+    only ones that are read; without them, the first line has the names.
+    """
     csv.field_size_limit(_LONGEST_CELL)
     number, bad = 0, partial(Rejected, source.name)
     try:
@@ -34,10 +36,11 @@ def read_delimited(source: Path, kind: str) -> Rows:
         first = next(_records(iter(head), comma), (0, []))[1]
         names = [name.strip() for name in first]
         sample = [cells for _, cells in _records(iter(head), comma, len(names))][1:]
-        if why := _no_header(names, sample):
+        if why := _misfit(given, names) if given else _no_header(names, sample):
             yield 1, bad(1, "", why)
             return
-        for line, cells in islice(_records(chain(head, words), comma, len(names)), 1, None):
+        names = [*given, *[""] * (len(names) - len(given))] if given else names
+        for line, cells in islice(_records(chain(head, words), comma, len(names)), int(not given), None):
             number = line + skipped
             if len(cells) > len(names) and not any(cells[len(names) :]):
                 cells = cells[: len(names)]
@@ -116,11 +119,18 @@ def _delimiter(head: Sequence[str], usual: str) -> str:
     return max((usual, *_DELIMITERS), key=fits)
 
 
+def _misfit(given: Sequence[str], first: Sequence[str]) -> str:
+    """Why names cannot be those of the columns; "" if they can."""
+    if len(given) > len(first):
+        return f"--columns has {len(given)} names, and the first line {len(first)} cells: name the first columns only"
+    return "the first line has the names itself: leave out --columns" if [*given] == [*first[: len(given)]] else ""
+
+
 def _no_header(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Why a first line cannot be names of columns; "" if it can."""
     again = any(name and any(row[at : at + 1] == [name] for row in rows) for at, name in enumerate(names))
     if any(len(name.split()) >= 4 for name in names) and (again or any(_NUMBER.fullmatch(name) for name in names)):
-        return "the first line is a row, not the names of the columns: put a line with the names in front"
+        return "the first line is a row, not the names of the columns: give them, as in --columns id,label,text"
     if twice := [name for name, count in Counter(names).items() if count > 1 and not UNNAMED.fullmatch(name)]:
         return f"two columns are called {twice[0][:40]}: rename one of them"
     return ""

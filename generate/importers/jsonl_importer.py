@@ -20,11 +20,11 @@ from liescope.data_cards.licences import OPEN, Terms
 from liescope.games.game_registry import GAMES
 from liescope.generate.importers.importer_protocol import Imported, Importer, Rejected, attempt
 from liescope.generate.importers.statement_rows import ALSO, NEEDED, REQUIRED, Row, fault, game_of, present, read_row
-from liescope.generate.importers.tables import Spool, identity, read_rows
+from liescope.generate.importers.tables import TOO_MANY, Spool, dataset_of, identity, read_rows
 from liescope.generate.importers.text_files import Rows
 
 MOST_ROWS = 100_000  # of one game
-MOST_TABLE_ROWS = 1_000_000  # of one file or dataset
+MOST_TABLE_ROWS = 1_000_000  # of one file or dataset, unless the user allows more
 SHOWN = 12  # columns in a message
 _HEAD = 500  # rows read to learn a source's columns and what is in them
 _CODE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
@@ -44,6 +44,14 @@ class SourceOptions(OptionsModel):
     )
     language: list[str] = Field(
         default=[], description="A language of the words, as a code such as en or pt-BR; may be repeated."
+    )
+
+    columns: str = Field(
+        default="",
+        description="The names of the columns, with commas between them, where the first line of a file is a row.",
+    )
+    most_rows: int = Field(
+        default=MOST_TABLE_ROWS, ge=1, description="A file or dataset of more rows is refused: a bound on the time."
     )
 
     @field_validator("language")
@@ -136,6 +144,12 @@ class TableImporter(Importer):
             tuple(dict.fromkeys(told.language)),
         )
 
+    @property
+    def bound(self) -> int:
+        """How many rows a file or dataset may have."""
+        assert isinstance(self.options, SourceOptions)
+        return self.options.most_rows
+
     def identity(self, source: Path) -> Mapping[str, str]:
         return identity(source)
 
@@ -143,8 +157,14 @@ class TableImporter(Importer):
         return self.games(source.name, self.rows(source))
 
     def rows(self, source: Path) -> Rows:
-        """The rows of a source. Raises OSError if it cannot be opened."""
-        return read_rows(source, most=MOST_TABLE_ROWS)
+        """The rows of a source. Raises OSError if it cannot be opened, BadData for a file of too many rows, before
+        the work begins: reading them takes a fiftieth of it.
+        """
+        assert isinstance(self.options, SourceOptions)
+        most, names = self.bound, [name.strip() for name in self.options.columns.split(",") if name.strip()]
+        if dataset_of(source) is None and any(True for _ in islice(read_rows(source, (), most, names), most, None)):
+            raise BadData(TOO_MANY.format(name=source.name, most=most))
+        return read_rows(source, (), most, names)
 
     @abstractmethod
     def reader(self, columns: Sequence[str], head: Sequence[Mapping[str, Any]]) -> RowReader:
@@ -152,7 +172,7 @@ class TableImporter(Importer):
 
     def games(self, name: str, rows: Rows, on_disc: bool = True) -> Iterator[Imported | Rejected]:
         """Every game of a table, in the order in which each first occurs. name: of the table, for rejections; on_disc:
-        rows may wait on disk for the others of their game.
+        rows may wait on disk for the others of their game, and are bounded.
         """
         rows = self.receipt.counted(rows)
         head: list[tuple[int, Any]] = []
@@ -175,9 +195,8 @@ class TableImporter(Importer):
         self.receipt.ignored = tuple(one for one in columns if one not in reader.used.values())
         spool = Spool(on_disc)
         for number, (line, row) in enumerate(chain(head, rows)):
-            if number >= MOST_TABLE_ROWS:
-                why = f"more than {MOST_TABLE_ROWS:,} rows; the rest is left out: divide the table and name its parts"
-                yield Rejected(name, line, "", why)
+            if on_disc and number >= self.bound:
+                yield Rejected(name, line, "", TOO_MANY.format(name=name, most=number) + "; the rest is left out")
                 break
             if isinstance(row, Rejected):
                 yield row

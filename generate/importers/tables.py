@@ -35,16 +35,19 @@ _BATCH = 1024
 _CARD = "if that is about its card, README.md, mend the card or take it away; else name the files with the rows"
 _PACKED = frozenset({".gz", ".bz2", ".xz", ".zip"})
 _ENDINGS = frozenset({".jsonl", ".json", ".csv", ".tsv", ".parquet", ".txt", ".eval", ".xlsx", *_PACKED})  # of files
+TOO_MANY = "{name} has more than {most:,} rows: divide it and name all its parts, or allow more with --most-rows"
 _NO_COMMA = re.compile(r"""['"\]}]\s+['"\[{]""")
 
 
-def read_rows(source: Path, columns: Collection[str] = (), most: int | None = None) -> Rows:
+def read_rows(source: Path, columns: Collection[str] = (), most: int | None = None, names: Sequence[str] = ()) -> Rows:
     """Every row of a file or dataset, `tidied`. columns: the only ones to read of a Parquet file that has a `text`;
-    empty for all; most: rows of a Parquet file, which may be small and yet have billions; None for any number.
+    empty for all; most: rows of a Parquet file, which may be small and yet have billions; None for any number; names:
+    of the columns of a text, whose first line is then a row.
 
-    Raises OSError if a file cannot be opened, BadData for a dataset that cannot be loaded and a file of more rows.
+    Raises OSError if a file cannot be opened, BadData for a dataset that cannot be loaded, a file of more rows and
+    names that are not needed.
     """
-    return tidied(_read(source, columns, most))
+    return tidied(_read(source, columns, most, names))
 
 
 def tidied(rows: Iterable[tuple[int, Mapping[Any, Any] | Rejected]]) -> Rows:
@@ -96,7 +99,7 @@ def _with_commas(text: str) -> str:
     return " ".join(words)
 
 
-def _read(source: Path, columns: Collection[str], most: int | None) -> Rows:
+def _read(source: Path, columns: Collection[str], most: int | None, names: Sequence[str]) -> Rows:
     if dataset := dataset_of(source):
         yield from _read_dataset(*dataset)
         return
@@ -106,10 +109,12 @@ def _read(source: Path, columns: Collection[str], most: int | None) -> Rows:
         start = b""  # told where it is read
     begins = start.removeprefix(codecs.BOM_UTF8).lstrip()
     kind = next((one for one in reversed(source.suffixes) if one.lower() not in _PACKED), "").lower()
-    if start.startswith(_PARQUET):
+    if start.startswith(_PARQUET) and not names:
         yield from read_parquet(source, columns, most=most)
     elif kind in (".csv", ".tsv") or (kind in (".txt", "") and not begins.startswith((b"{", b"["))):
-        yield from read_delimited(source, kind)
+        yield from read_delimited(source, kind, names)
+    elif names:
+        raise BadData(f"{source.name} names its columns itself: leave out --columns")
     elif begins.startswith((b"{", b"[")) and not is_lines(begins):
         yield from read_whole(source, b"\n" in begins)
     else:
@@ -133,8 +138,8 @@ def read_parquet(
     try:
         with pq.ParquetFile(source) as file:
             names, classes = file.schema_arrow.names, class_names(file.schema_arrow.metadata)
-            if most and (rows := file.metadata.num_rows) > most:
-                raise BadData(f"{source.name} has {rows:,} rows, more than {most:,}: divide it and name all its parts")
+            if most and file.metadata.num_rows > most:
+                raise BadData(TOO_MANY.format(name=source.name, most=most))
             if twice := [name for name, count in Counter(names).items() if count > 1]:
                 raise ValueError(f"two columns are called {twice[0][:40]}: rename one of them")
             wanted = [name for name in names if name in columns] if columns and "text" in names else None

@@ -27,8 +27,6 @@ from liescope.games.record import GameRecord
 from liescope.generate.corpus.build import build
 from liescope.generate.corpus.open import records
 from liescope.generate.corpus.read import CorpusInMemory, read
-from liescope.generate.importers import jsonl_importer
-from liescope.generate.importers.importer_protocol import Rejected
 from liescope.generate.importers.importing import import_games, read_games
 
 ALIBIS = [
@@ -581,8 +579,8 @@ def test_a_quote_that_does_not_close_takes_no_rows_and_one_that_does_may_hold_an
     ("name", "content", "words"),
     [
         ("a.csv", "text,text,label\na,b,lie\n", "two columns are called text: rename one"),
-        ("a.tsv", "9.json\tfalse\tWe were all at home\t0\t0\n", "put a line with the names in front"),
-        ("a.csv", "He was at home then,lie\nI was not at home,lie\n", "put a line with the names in front"),
+        ("a.tsv", "9.json\tfalse\tWe were all at home\t0\t0\n", "give them, as in --columns id,label,text"),
+        ("a.csv", "He was at home then,lie\nI was not at home,lie\n", "give them, as in --columns id,label,text"),
         ("a.csv", "text,label\nonly\n", "it has 1 cell, and the first line 2"),
         ("a.csv", "text,label\na,lie,b\n", "it has 3 cells, and the first line 2"),
         ("a.zip", ("[Content_Types].xml", "xl/a.xml"), "is a spreadsheet, which is not read: save it as CSV"),
@@ -606,17 +604,3 @@ def test_conversations_that_python_wrote_into_a_table_are_read(tmp_path: Path) -
     turns = [{"role": "user", "content": "Were you's home?"}, {"role": "assistant", "content": "Yes.\n"}]
     pd.DataFrame({"messages": [turns], "label": ["lie"]}).to_csv(tmp_path / "a.csv")
     assert games("chat", tmp_path / "a.csv") == games("chat", [{"messages": turns, "label": "lie"}])
-
-
-def test_a_small_file_of_many_rows_is_refused_at_once_and_a_text_ends_at_the_bound(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(jsonl_importer, "MOST_TABLE_ROWS", 5)
-    rows = [{"text": f"Words number {number}.", "label": "lie"} for number in range(7)]
-    pl.DataFrame(rows).write_parquet(tmp_path / "a.parquet")
-    with pytest.raises(BadData, match="has 7 rows, more than 5: divide it and name all its parts"):
-        list(read_games("text", tmp_path / "a.parquet"))
-    *kept, last = read_games("text", table(tmp_path / "a.csv", rows))
-    assert len(kept) == 5
-    assert isinstance(last, Rejected)
-    assert "divide the table and name its parts" in last.reason

@@ -7,12 +7,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+import datasets
 import numpy as np
 import pandas as pd
 import pytest
 
+from liescope.common.errors import BadData
 from liescope.generate.importers.importer_protocol import Rejected
-from liescope.generate.importers.importing import read_games
+from liescope.generate.importers.importing import import_games, read_games
 from liescope.generate.importers.tables import listed, read_rows
 from tests.generate.importers.test_own_data import games, labels
 
@@ -78,3 +80,42 @@ def test_row_numbers_that_pandas_calls_index_are_no_column_and_an_index_with_a_n
         (tmp_path / "a.json").write_text(frame.to_json(orient="table"), encoding="utf-8")
         assert all({*row} == {"text", "label"} for _, row in read_rows(tmp_path / "a.json"))
         assert [labels(game) for game in games("text", tmp_path / "a.json")] == [[True], [False]]
+
+
+def test_a_file_of_too_many_rows_is_refused_before_the_work_and_more_may_be_allowed(tmp_path: Path) -> None:
+    rows = [{"text": f"Words number {number}.", "label": "lie"} for number in range(7)]
+    frame = pd.DataFrame(rows)
+    frame.to_parquet(tmp_path / "a.parquet")
+    frame.to_csv(tmp_path / "a.csv.gz")
+    frame.to_json(tmp_path / "a.jsonl", orient="records", lines=True)
+    frame.to_json(tmp_path / "a.json")
+    words = "has more than 6 rows: divide it and name all its parts, or allow more with --most-rows"
+    for source in sorted(tmp_path.iterdir()):
+        with pytest.raises(BadData, match=words):
+            import_games("text", source, out=tmp_path / "run", most_rows=6)
+        assert not (tmp_path / "run").exists()
+        assert len(games("text", source, most_rows=7)) == 7
+    assert len(games("text", rows, most_rows=6)) == 7  # they are in memory already
+    datasets.Dataset.from_list(rows).save_to_disk(tmp_path / "saved")
+    *kept, last = read_games("text", tmp_path / "saved", most_rows=6)
+    assert len(kept) == 6
+    assert isinstance(last, Rejected)
+    assert last.reason == f"saved {words}; the rest is left out"
+
+
+def test_a_table_whose_first_line_is_a_row_is_read_with_names_for_its_first_columns(tmp_path: Path) -> None:
+    told = '1.json\tpants-fire\tWe "never" met at all.\tx\t0\n2.json\tmostly-true\tWe met twice, "I think.\ty\t1\n'
+    (tmp_path / "a.tsv").write_text(told, encoding="utf-8")
+    given = {"deceptive": ["pants-fire"], "honest": ["mostly-true"]}
+    found = games("text", tmp_path / "a.tsv", columns="id, label,statement", **given)
+    assert [(game.events[0].text, *labels(game)) for game in found] == [
+        ('We "never" met at all.', True), ('We met twice, "I think.', False)
+    ]  # fmt: skip
+    for columns, words in {"id,kind": "no column that is called like the text", "a,b,c,d,e,f": "6 names, and"}.items():
+        with pytest.raises(BadData, match=words):
+            import_games("text", tmp_path / "a.tsv", out=tmp_path / "run", columns=columns)
+    (tmp_path / "a.csv").write_text("text,label\nI met him.,lie\n", encoding="utf-8")
+    (tmp_path / "a.jsonl").write_text(json.dumps(ROWS[0]), encoding="utf-8")
+    for name, words in {"a.csv": "has the names itself", "a.jsonl": "names its columns itself"}.items():
+        with pytest.raises(BadData, match=f"{words}: leave out --columns"):
+            import_games("text", tmp_path / name, out=tmp_path / "run", columns="text,label")
