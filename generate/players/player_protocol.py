@@ -228,13 +228,15 @@ class EndpointFacts:
     again.
 
     host: host and port, never a whole address; json: the strongest of "schema", "object" and "none" that it accepts,
-    None while unknown; served_models: the names it gave for the model in its answers.
+    None while unknown; served_models: the names it gave for the model in its answers; notes: what a reader of the games
+    should know of how the model is asked, by matter (`Scope` for the form of requests).
     """
 
     host: str
     model: str
     json: str | None = None
     served_models: tuple[str, ...] = ()
+    notes: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if any(sign in self.host for sign in "@/?"):

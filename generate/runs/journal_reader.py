@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -87,6 +88,8 @@ _ANSWERS = """
 SELECT kind, avg(completion_tokens) FROM attempts JOIN replies USING (game_id, step, seat)
 WHERE attempts.problem = '' AND completion_tokens IS NOT NULL GROUP BY kind
 """
+NO_ANSWER = "no answer: "
+"""How the problem of a measurement begins that could not be obtained: nothing came that could be used or not."""
 _SPENT = f"""
 SELECT sum(CASE via WHEN '{VIA_CACHE}' THEN 0 ELSE coalesce(prompt_tokens, 0) + coalesce(completion_tokens, 0) END)
     FILTER (WHERE prompt_tokens IS NOT NULL OR completion_tokens IS NOT NULL), total(cost) FROM attempts
@@ -265,6 +268,14 @@ class JournalReader:
         """Tokens (prompts and completions) and money spent on all requests so far; cached ones count nothing."""
         tokens, cost = self._sql(_SPENT)[0]
         return tokens or 0, cost
+
+    def uses(self) -> tuple[Counter[str], Counter[str]]:
+        """By model, how many replies came, and how many of them could not be used."""
+        problem = "json_extract(reply, '$.problem')"
+        found = self._sql(
+            f"SELECT model, count(*), sum({problem} != '') FROM replies WHERE {problem} NOT LIKE '{NO_ANSWER}%' GROUP BY 1"
+        )
+        return Counter({model: all for model, all, _ in found}), Counter({model: bad for model, _, bad in found})
 
     def totals(self) -> tuple[int, int | None]:
         """The replies of the whole run, and the tokens that were spent on them as `spent` counts them; None where

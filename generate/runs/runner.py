@@ -51,6 +51,7 @@ from liescope.generate.players.reply_cache import ReplyCache
 from liescope.generate.players.run_limits import Limits
 from liescope.generate.runs.job import Job, Scheduler
 from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.journal_reader import NO_ANSWER
 from liescope.generate.runs.run_folder import PLAN_FILE, check_unchanged
 from liescope.generate.runs.run_plan import PlannedGame, RatingPlan
 from liescope.generate.runs.run_progress import RunProgress
@@ -161,7 +162,7 @@ class _Run:
         self.failed: dict[str, GameRecord] = {}  # by game, since this process began
         self.failed_row = 0  # failed games since the last one played to the end
         self.unrated_row = 0  # measurements in a row that could not be obtained
-        self.replies, self.useless = Counter[str](), Counter[str]()  # since this process began, by model
+        self.replies, self.useless = self.journal.uses()
         self.shown_at = 0.0
         self.hosts = set(map(waits_for, self.players.values()))
         self.scheduler: Scheduler
@@ -353,7 +354,7 @@ class _Run:
         if reply.problem and enough and useless > self.limits.max_fallbacks * replies:
             self._stop(
                 RunPaused(
-                    f"{useless} of the last {replies} replies of {model} could not be used (the last: "
+                    f"{useless} of {replies} replies of {model} could not be used (the last: "
                     f"{reply.problem}); `liescope show RUN 0 --calls` shows them: mend that, or go on with "
                     "--max-fallbacks 1"
                 )
@@ -370,7 +371,7 @@ class _Run:
                     f"of {error}; fix the cause and run the same command again"
                 )
             )
-        return Reply(problem=f"no answer: {error}")
+        return Reply(problem=f"{NO_ANSWER}{error}")
 
     def _show_soon(self) -> None:
         now = time.monotonic()

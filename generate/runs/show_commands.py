@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -84,7 +84,7 @@ class RunListing:
 
 def list_games(journal: Journal) -> RunListing:
     """The games of a run that have ended, in the run's order, then those that have begun (under way, or unfinished when
-    the run stopped). Raises BadData for a damaged journal.
+    the run stopped); and what was found out about how models were asked. Raises BadData for a damaged journal.
     """
     rows, about = list[dict[str, Any]](), list[str]()
     for game in journal.records():
@@ -94,8 +94,10 @@ def list_games(journal: Journal) -> RunListing:
     for game_id, replies in sorted(journal.begun_replies().items()):
         rows.append({"game_id": game_id, "cell": "", "winner": None, "status": "begun", "replies": replies})
         about.append(f"{replies} replies so far")
+    notes = [words for facts in journal.endpoint_facts() for words in facts.notes.values()]
     lines = _game_lines(journal.path, rows, about, max(0, journal.planned() - len(rows)))
-    return RunListing({"run": journal.name, "games": rows}, lines)
+    told = (Text(f"note: {plain(words)}") for words in notes)
+    return RunListing({"run": journal.name, "games": rows, "notes": notes}, chain(told, lines))
 
 
 def _game_lines(run: Path, rows: Sequence[dict[str, Any]], about: Sequence[str], ahead: int) -> Iterator[Text]:

@@ -12,7 +12,7 @@ import random
 import re
 import time
 from collections import defaultdict
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -23,8 +23,17 @@ from liescope.games.core import Ask, Reply
 from liescope.generate.players.openai.completion import Completion, billed
 from liescope.generate.players.openai.pace import Pace, RequestTurn
 from liescope.generate.players.openai.spec import Key, Secrets, host_of
-from liescope.generate.players.openai.verdict import Refusal, Response, Scope, Trouble, Verdict, adapted, verdict_of
-from liescope.generate.players.player_protocol import VIA_CACHE, Attempt, PlayerContext
+from liescope.generate.players.openai.verdict import (
+    FORMS,
+    Refusal,
+    Response,
+    Scope,
+    Trouble,
+    Verdict,
+    adapted,
+    verdict_of,
+)
+from liescope.generate.players.player_protocol import VIA_CACHE, Attempt, EndpointFacts, PlayerContext
 from liescope.generate.players.reply_cache import request_key
 from liescope.generate.players.run_limits import CHARACTERS_A_TOKEN, Price, TokenUsage
 
@@ -40,11 +49,10 @@ FIRST_WORDLESS, MOST_WORDLESS = 8, 20
 PLAYER_TRIES = 10
 # So many prompts with the same tokens, whose lengths differ by so many characters, show that a server cuts them.
 _STILL, _GROWN = 4, 200
+NO = "none"
+_STRIKES = 2  # so many requests in a row were refused with the format and answered without
+_MOST_SERVED = 8
 QUESTION = 'Reply with one JSON object and nothing else: {"ready": true}'
-_FORMS = {  # what an endpoint wants to be asked differently, and what the run says of it
-    Scope.STREAM: "is asked for streamed answers",
-    Scope.SYSTEM: "takes no system message: it is put into the first user turn",
-}
 
 
 def pause(failures: int) -> float:
@@ -149,6 +157,54 @@ class FormatRefused(PlayerFailed):
         self.made = made
 
 
+class FormatSupport:
+    """What is known about one model at an endpoint, above all whether it supports JSON schemas: found by the preflight
+    or the first requests that need a schema, stored in the run, and never overturned by a single failure.
+
+    learn: called with the facts whenever some are new.
+    """
+
+    def __init__(self, facts: EndpointFacts, learn: Callable[[EndpointFacts], None]) -> None:
+        self.facts = facts
+        self._learn = learn
+        self._strikes = 0
+
+    @property
+    def known(self) -> str | None:
+        """The format that is accepted ("schema", "object", or "none"); None while unknown."""
+        return self.facts.json
+
+    def accepted(self, form: str) -> None:
+        self._strikes = 0
+        self.found(json=form)
+
+    def refused(self) -> None:
+        """A request was refused with its format, and answered without."""
+        self._strikes += 1
+        if self._strikes >= _STRIKES:
+            self.found(json=NO)
+
+    def found(self, **facts: Any) -> None:
+        """Note facts, by the names of `EndpointFacts`; known ones are not overwritten."""
+        known = self.facts
+        self.facts = replace(known, **{name: value for name, value in facts.items() if getattr(known, name) is None})
+        if self.facts != known:
+            self._learn(self.facts)
+
+    def noted(self, matter: str, words: str) -> None:
+        """Note, in words, how the model is asked or what it does."""
+        if self.facts.notes.get(matter) != words:
+            self.facts = replace(self.facts, notes={**self.facts.notes, matter: words})
+            self._learn(self.facts)
+
+    def served(self, model: str | None) -> None:
+        """Note the name that the endpoint gave for the model."""
+        names = self.facts.served_models
+        if model is not None and model not in names and len(names) < _MOST_SERVED:
+            self.facts = replace(self.facts, served_models=(*names, model))
+            self._learn(self.facts)
+
+
 class Endpoint:
     """One base URL with one key, for all the players of a run that use it; made by `Endpoint.of`.
 
@@ -182,6 +238,18 @@ class Endpoint:
         endpoint = context.shared.once(cls, lambda: cls(base_url, key, context), (base_url, key.secret))
         endpoint.users += 1
         return endpoint
+
+    def support(self, model: str) -> FormatSupport:
+        """What is known about a model here; what the run knew before is taken up."""
+        place, facts = (self.host, model), self._context.facts
+
+        def make() -> FormatSupport:
+            known = next((one for one in facts if (one.host, one.model) == place), EndpointFacts(*place))
+            self._models[model].form |= {scope for scope in FORMS if scope.value in known.notes}
+            self._activity.notes |= {(model, matter): words for matter, words in known.notes.items()}
+            return FormatSupport(known, self._context.learn)
+
+        return self._context.shared.once(FormatSupport, make, place)
 
     async def close(self) -> None:
         self.users -= 1
@@ -330,7 +398,7 @@ class Endpoint:
                 response = await self._client.chat(request.body, limit)
                 seconds = time.perf_counter() - began
             verdict = self._outcome(request, response, seconds * 1000)
-            if not (isinstance(verdict, Refusal) and verdict.scope in _FORMS):
+            if not (isinstance(verdict, Refusal) and verdict.scope in FORMS):
                 break
             self._adapt(request.model, verdict.scope)
             request = replace(request, number=request.number + 1)
@@ -340,14 +408,21 @@ class Endpoint:
             if model.cuts(request.characters, verdict.usage.prompt):
                 verdict = replace(verdict, cut=True)
                 words = f"{request.model}: its server cuts prompts at {model.most:,} tokens; give it a longer context"
-                self._activity.notes[request.model, "cut"] = words
+                self._note(request.model, "cut", words)
+            if verdict.thinking:
+                self._note(request.model, "reasoning", f"{request.model} gives its reasoning apart from its words")
             self._estimate.learn(request, verdict.usage)
             self._pace.answered(turn, request.kind, seconds)
         return verdict, turn, request
 
     def _adapt(self, model: str, scope: Scope) -> None:
         self._models[model].form.add(scope)
-        self._activity.notes[model, scope.value] = f"{model} {_FORMS[scope]}"
+        self._note(model, scope.value, f"{model} {FORMS[scope][0]}")
+
+    def _note(self, model: str, matter: str, words: str) -> None:
+        """Tell, and keep in the run, what a reader of the games should know of how a model is asked."""
+        self._activity.notes[model, matter] = words
+        self.support(model).noted(matter, words)
 
     def _outcome(self, request: Request, response: Response | Trouble, latency: float) -> Verdict:
         """The outcome of a request, counted, logged and safe to keep. latency: milliseconds."""

@@ -22,7 +22,7 @@ from liescope.games.core import ASSESSMENTS, FORMS, Ask, AskKind, Event, Phase, 
 from liescope.games.game_registry import PROMPTS
 from liescope.games.record import Source
 from liescope.generate.players.openai.completion import Completion, reply_of
-from liescope.generate.players.openai.endpoint import QUESTION, Endpoint, FormatRefused, Request
+from liescope.generate.players.openai.endpoint import NO, QUESTION, Endpoint, FormatRefused, FormatSupport, Request
 from liescope.generate.players.openai.spec import (
     OPENAI_HOST,
     ModelSpec,
@@ -36,57 +36,10 @@ from liescope.generate.players.openai.spec import (
 )
 from liescope.generate.players.openai.verdict import Refusal, Response, Scope, Trouble, Verdict, adapted
 from liescope.generate.players.parsing.reply_forms import _strict, response_format
-from liescope.generate.players.player_protocol import PREFLIGHT, EndpointFacts, Halt, PlayerContext
+from liescope.generate.players.player_protocol import PREFLIGHT, Halt, PlayerContext
 from liescope.generate.players.player_registry import NamedText, joined
 from liescope.generate.players.prompts import Prompts, load_prompts
 from liescope.generate.players.run_limits import Price, price_of
-
-NO = "none"
-_STRIKES = 2  # so many requests in a row were refused with the format and answered without
-_MOST_SERVED = 8
-
-
-class FormatSupport:
-    """What is known about one model at an endpoint, above all whether it supports JSON schemas: found by the preflight
-    or the first requests that need a schema, stored in the run, and never overturned by a single failure.
-
-    learn: called with the facts whenever some are new.
-    """
-
-    def __init__(self, facts: EndpointFacts, learn: Callable[[EndpointFacts], None]) -> None:
-        self.facts = facts
-        self._learn = learn
-        self._strikes = 0
-
-    @property
-    def known(self) -> str | None:
-        """The format that is accepted ("schema", "object", or "none"); None while unknown."""
-        return self.facts.json
-
-    def accepted(self, form: str) -> None:
-        self._strikes = 0
-        self.found(json=form)
-
-    def refused(self) -> None:
-        """A request was refused with its format, and answered without."""
-        self._strikes += 1
-        if self._strikes >= _STRIKES:
-            self.found(json=NO)
-
-    def found(self, **facts: Any) -> None:
-        """Note facts, by the names of `EndpointFacts`; known ones are not overwritten."""
-        known = self.facts
-        self.facts = replace(known, **{name: value for name, value in facts.items() if getattr(known, name) is None})
-        if self.facts != known:
-            self._learn(self.facts)
-
-    def served(self, model: str | None) -> None:
-        """Note the name that the endpoint gave for the model."""
-        names = self.facts.served_models
-        if model is not None and model not in names and len(names) < _MOST_SERVED:
-            self.facts = replace(self.facts, served_models=(*names, model))
-            self._learn(self.facts)
-
 
 SECONDS = 20.0  # for the preflight; a server that is still loading its model may need longer, and the games wait for it
 LIST_SECONDS = 10.0
@@ -310,10 +263,7 @@ def open_openai(argument: str, context: PlayerContext) -> OpenAIPlayer:
     """
     prompts = load_prompts(context.prompts, context.game)
     opened = replace(open_model(argument, context), temperature=PROMPTS[context.game].temperature)
-    place = (opened.endpoint.host, opened.spec.name)
-    known = next((facts for facts in context.facts if (facts.host, facts.model) == place), EndpointFacts(*place))
-    support = context.shared.once(FormatSupport, lambda: FormatSupport(known, context.learn), place)
-    return OpenAIPlayer(opened, prompts, support, context.halt)
+    return OpenAIPlayer(opened, prompts, opened.endpoint.support(opened.spec.name), context.halt)
 
 
 def open_model(argument: str, context: PlayerContext) -> OpenedModel:

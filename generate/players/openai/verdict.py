@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -84,12 +84,6 @@ _BRIEF = frozenset({408, 409, 425})
 _OVERLOADED = frozenset({408, 503, 504, 529})
 _LIMITS = re.compile(r"\brate.?limit(?!s? (?:is|are) )|too many requests|slow down|\bthrottl", re.I)
 _MAY_LIMIT = frozenset({0, 400, 403})  # statuses whose words may say that a rate is limited
-_NEEDS_STREAM = re.compile(
-    r"\bonly supports? stream|\bstream mode|non.?stream|\bstream\b.{0,30}\b(?:must|required|true)", re.I
-)
-_NO_SYSTEM = re.compile(
-    r"\bsystem.?(?:role|message|prompt|instruction)|developer instruction|roles must alternate", re.I
-)
 _EXTRAS = {"response_format": "structured output", "logprobs": "log-probabilities"}
 _REFUSES_FORMAT = frozenset({400, 422, 501})
 _NO_CREDIT = frozenset(
@@ -113,8 +107,8 @@ class Response:
 
 
 class Scope(Enum):
-    """What a refusal applies to: every request of the player, this request alone, an extra that it asked for, an answer
-    that is not streamed, or a system message.
+    """What a refusal applies to: every request of the player, this request alone, an extra that it asked for; or to its
+    form: an answer that is not streamed, a system message, counts in a stream, the older name of the token limit.
     """
 
     PLAYER = "player"
@@ -122,6 +116,8 @@ class Scope(Enum):
     FORMAT = "format"
     STREAM = "stream"
     SYSTEM = "system"
+    COUNTS = "counts"
+    LIMIT = "limit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,11 +170,10 @@ def verdict_of(response: Response, body: Mapping[str, Any]) -> Verdict:
 
 def _of_error(status: int, response: Response, body: Mapping[str, Any]) -> Trouble | Refusal:
     words, asked = error_message(response.text), retry_after(response.headers, response.text)
-    if status in _REFUSES_FORMAT or status == 500:
-        if not body.get("stream") and status != 500 and _NEEDS_STREAM.search(words):
-            return Refusal(f"it only streams its answers ({status}): {words}", Scope.STREAM)
-        if has_system(body) and _NO_SYSTEM.search(words):
-            return Refusal(f"it takes no system message ({status}): {words}", Scope.SYSTEM)
+    for scope, (note, has_form, refused) in FORMS.items():
+        refuses = status in _REFUSES_FORMAT or (status == 500 and scope is Scope.SYSTEM)
+        if refuses and has_form(body) and re.search(refused, words, re.I):
+            return Refusal(f"it {note} ({status}): {words}", scope)
     extras = [name for name in _EXTRAS if name in body]
     named = [name for name in extras if name in response.text]
     if status == 429:
@@ -217,10 +212,41 @@ def has_system(body: Mapping[str, Any]) -> bool:
     return roles[:1] == ["system"] and "user" in roles
 
 
+FORMS: Mapping[Scope, tuple[str, Callable[[Mapping[str, Any]], bool], str]] = {
+    Scope.STREAM: (
+        "streams its answers",
+        lambda body: not body.get("stream"),
+        r"\bonly supports? stream|\bstream mode|non.?stream|\bstream\b.{0,30}\b(?:must|required|true)",
+    ),
+    Scope.SYSTEM: (
+        "takes no system message: it is put into the first user turn",
+        has_system,
+        r"\bsystem.?(?:role|message|prompt|instruction)|developer instruction|roles must alternate",
+    ),
+    Scope.COUNTS: (
+        "takes no stream_options: a budget estimates the tokens of streams without counts",
+        lambda body: "stream_options" in body,
+        "stream_options|include_usage",
+    ),
+    Scope.LIMIT: (
+        "takes its token limit as max_completion_tokens",
+        lambda body: "max_tokens" in body,
+        "max_completion_tokens",
+    ),
+}
+"""What becomes of requests that an endpoint refuses for their form, and what to say of it; whether a request has that
+form; the words of a refusal.
+"""
+
+
 def adapted(body: Mapping[str, Any], scopes: Collection[Scope]) -> dict[str, Any]:
-    """The request in the form that an endpoint takes: streamed, its system message moved into the first user turn."""
+    """The request in the form that an endpoint takes. scopes: what it refuses."""
     if Scope.STREAM in scopes:
         body = {**body, "stream": True, "stream_options": {"include_usage": True}}
+    if Scope.COUNTS in scopes:
+        body = {name: value for name, value in body.items() if name != "stream_options"}
+    if Scope.LIMIT in scopes:
+        body = {"max_completion_tokens" if name == "max_tokens" else name: value for name, value in body.items()}
     if Scope.SYSTEM in scopes and has_system(body):
         system, *others = body["messages"]
         at = next(place for place, message in enumerate(others) if message["role"] == "user")

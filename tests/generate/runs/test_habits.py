@@ -173,9 +173,9 @@ HABITS: dict[str, Habit] = {
         "500",
         "fails alike",
     ),
-    "never a word": Habit(always(says(None)), said="8 of the last 8 replies of m could not be used", fallbacks=TURNS),
+    "never a word": Habit(always(says(None)), said="8 of 8 replies of m could not be used", fallbacks=TURNS),
     "never a readable word": Habit(
-        always(says("[]")), said="8 of the last 8 replies of m could not be used", fallbacks=TURNS
+        always(says("[]")), said="8 of 8 replies of m could not be used", fallbacks=TURNS
     ),
     "every answer broken": Habit(always(whole(choice("error", error=LOST))), "502", "given no answer"),
 }
