@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from liescope import cli
 from liescope.benchmark.analyses.frames import load_games
 from liescope.benchmark.capability.counts import UNHEARD, count_by_settings
 from liescope.common.errors import LiescopeError, UsageError
@@ -95,6 +96,21 @@ def stream_only(message: str) -> Script:
     return lambda request, number: streamed(request) if request.body.get("stream") else fails(400, message)
 
 
+def uncounted(status: int, error: Any, needs: bool = True) -> Script:
+    """It takes no stream_options; needs: and only streams."""
+
+    def script(request: Request, number: int) -> Answer:
+        if needs and not request.body.get("stream"):
+            return fails(400, "non-streaming requests are turned off here")
+        return Answer(error, status) if "stream_options" in request.body else streamed(request)
+
+    return script
+
+
+def unknown_field(*place: str) -> dict[str, Any]:
+    return {"detail": [{"type": "extra_forbidden", "loc": place, "msg": "Extra inputs are not permitted"}]}
+
+
 def no_system(status: int, message: str) -> Script:
     return unless(lambda body: all(one["role"] != "system" for one in body["messages"]), fails(status, message))
 
@@ -149,6 +165,13 @@ HABITS: dict[str, Habit] = {
     # streams
     "streams only": Habit(stream_only("This model only support stream mode"), "", options="?json=none"),
     "streams only when thinking": Habit(stream_only("enable_thinking must be false for non-streaming calls")),
+    "streams only, and counts nothing": Habit(
+        uncounted(400, {"error": {"message": "Unrecognized request argument supplied: stream_options"}})
+    ),
+    "streams only, and counts nothing (422)": Habit(uncounted(422, unknown_field("body", "stream_options"))),
+    "streams when asked, and counts nothing": Habit(
+        uncounted(400, {"message": "unknown field `include_usage`"}, needs=False), options="?stream=true"
+    ),
     "streams unasked": Habit(lambda request, number: streamed(request)),
     "streams when asked": Habit(
         lambda request, number: streamed(request) if request.body.get("stream") else fails(404), options="?stream=true"
@@ -167,6 +190,16 @@ HABITS: dict[str, Habit] = {
     "no developer instruction": Habit(
         no_system(400, "Developer instruction is not enabled for models/g"), options="?persona=PERSONA"
     ),
+    "a newer name of the limit": Habit(
+        unless(
+            lambda body: "max_tokens" not in body, fails(400, "Use 'max_completion_tokens' instead of 'max_tokens'.")
+        ),
+        options="?max_tokens=90",
+    ),
+    "a newer name of the limit, of statements alone": Habit(
+        unless(lambda body: "max_tokens" not in body, fails(422, "max_tokens: deprecated, see max_completion_tokens")),
+        options="?max_tokens.speak=90",
+    ),
     "games fail alike with 500": Habit(always(fails(500, "list index out of range")), "500", "given no answer"),
     "long prompts fail alike with 500": Habit(
         unless(lambda body: len(str(body["messages"])) < 300, fails(500, "list index out of range")),
@@ -174,9 +207,7 @@ HABITS: dict[str, Habit] = {
         "fails alike",
     ),
     "never a word": Habit(always(says(None)), said="8 of 8 replies of m could not be used", fallbacks=TURNS),
-    "never a readable word": Habit(
-        always(says("[]")), said="8 of 8 replies of m could not be used", fallbacks=TURNS
-    ),
+    "never a readable word": Habit(always(says("[]")), said="8 of 8 replies of m could not be used", fallbacks=TURNS),
     "every answer broken": Habit(always(whole(choice("error", error=LOST))), "502", "given no answer"),
 }
 
@@ -266,6 +297,46 @@ def test_a_stream_is_asked_for_with_its_counts_once_it_is_known(tmp_path: Path, 
     assert [request.body.get("stream", False) for request in found["sent"]] == [False] + [True] * (TURNS + 1)
     assert all(request.body["stream_options"] == {"include_usage": True} for request in found["sent"][1:])
     assert found["spent"] == plainly["spent"]
+
+
+def test_what_was_found_out_is_kept_in_the_run_told_and_known_when_it_goes_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stub = Stub(uncounted(400, {"message": "stream_options: not a field"}))
+    asked = {"players": [f"openai:m@{stub.url}"], "design": "self", "out": tmp_path / "run", "max_tokens": 1}
+    assert play("mini-mafia", games=1, **asked).tally.stop is not None
+    known = ["m streams its answers", "m takes no stream_options: a budget estimates the tokens of streams without"]
+    refused = [request for request in stub.requests if "stream_options" in request.body or "stream" not in request.body]
+    assert len(refused) == 2
+    gone_on = play("mini-mafia", games=1, **{**asked, "max_tokens": None})
+    stub.close()
+    assert len(stub.requests) > 9
+    assert not [request for request in stub.requests[3:] if "stream_options" in request.body]
+    assert all(request.body["stream"] for request in stub.requests[2:])
+    cli.main(["show", str(tmp_path / "run")])
+    shown = " ".join(capsys.readouterr().out.split())
+    kept = json.loads((tmp_path / "run" / "run.json").read_text(encoding="utf-8"))["endpoints"][0]["notes"].values()
+    for words in known:
+        assert f"note: {words}" in shown
+        assert any(note.startswith(words) for note in kept)
+        assert any(note.startswith(words) for note in gone_on.to_json()["notes"])
+
+
+def test_replies_of_no_use_count_over_all_processes_of_a_run(tmp_path: Path) -> None:
+    mute = True
+    stub = Stub(lambda request, number: says("[]") if mute else good(request))
+    asked = {"players": [f"openai:m@{stub.url}"], "design": "self", "games": 3, "preflight": False, "concurrency": 1}
+    try:
+        first = play("mini-mafia", out=tmp_path / "run", **asked).tally
+        second = play("mini-mafia", out=tmp_path / "run", **asked).tally
+        mute = False
+        third = play("mini-mafia", out=tmp_path / "run", **asked)
+    finally:
+        stub.close()
+    assert "8 of 8 replies of m" in str(first.stop)
+    assert "9 of 9 replies of m" in str(second.stop)
+    assert second.calls < 8
+    assert third.complete
 
 
 def test_a_game_that_a_model_was_silent_in_is_marked_and_counts_nowhere_and_it_is_said(tmp_path: Path) -> None:
