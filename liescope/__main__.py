@@ -1,5 +1,8 @@
-"""The `liescope` command, also as `python -m liescope`. Ctrl-C while it is loading ends it without a traceback."""
+"""The `liescope` command, also as `python -m liescope`. Ctrl-C while it is loading ends it without a traceback.
+A traceback of anything unforeseen holds no key.
+"""
 
+import os
 import sys
 
 
@@ -11,6 +14,13 @@ def main() -> int:
         return run()
     except KeyboardInterrupt:
         return 130
+    except Exception:  # noqa: BLE001 - unforeseen, and told in full
+        from traceback import format_exc
+
+        from liescope.common.key_finder import hide_secrets, secrets_of
+
+        sys.stderr.write(hide_secrets(format_exc(), secrets_of(os.environ)))
+        return 1
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import re
 import signal
 import sys
 from collections.abc import Sequence
@@ -18,8 +17,9 @@ from typer.main import get_command
 
 from liescope import __version__
 from liescope.common.command_options import completed
-from liescope.common.errors import LiescopeError, UsageError
-from liescope.common.leaks import find_secret, hide_secrets, is_word, secrets_of
+from liescope.common.errors import LiescopeError
+from liescope.common.key_finder import hide_secrets, secrets_of
+from liescope.common.leaks import check_arguments
 from liescope.common.text import plain
 
 _FRONT, _WEB = "liescope.front_commands", "liescope.web.commands"
@@ -73,7 +73,6 @@ _GROUPS = {
 }
 _MODULES = {name: module for commands in _GROUPS.values() for name, (module, _) in commands.items()}
 
-_PASSWORD = re.compile(r"://[^/\s@:]*:[^/\s@]+@")
 _READER_GONE = 128 + signal.SIGPIPE
 
 
@@ -135,7 +134,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         words = os.environ.get("_TYPER_COMPLETE_ARGS", os.environ.get("COMP_WORDS", "")).split()[1:] or ["--help"]
     out = sys.stdout
     try:
-        _refuse_secrets(words)
+        check_arguments((f"argument {number}", word) for number, word in enumerate(words, 1))
         code = command_line(words).main(words, prog_name="liescope", standalone_mode=False)
         sys.stdout.flush()  # flushed here, where a closed pipe is caught, not at exit, where it would be a traceback
     except TyperException as error:
@@ -162,18 +161,6 @@ def _reader_gone(out: TextIO) -> int:
     """The exit code once standard output is closed, as by `| head`: nothing more can be printed there."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
     return _READER_GONE
-
-
-def _refuse_secrets(words: Sequence[str]) -> None:
-    """Arguments are shown in messages and kept in the files of runs, so none may hold a secret."""
-    secrets = {name: value for name, value in secrets_of(os.environ).items() if not is_word(value)}
-    for number, word in enumerate(words, 1):
-        what = "a password in an address" if _PASSWORD.search(word) else find_secret(word, secrets)
-        if what:
-            raise UsageError(
-                f"argument {number} holds {what}; arguments are shown and kept, so take it out, and name a key's "
-                "variable instead, as in openai:MODEL?key_env=VARIABLE"
-            )
 
 
 def _fail(words: str) -> int:

@@ -127,7 +127,12 @@ for name in {modules!r}:
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     first, *others = modules
-    assert done.stdout.splitlines() == [first, "liescope.common liescope.common.errors", "libraries:", *others]
+    assert done.stdout.splitlines() == [
+        first,
+        "liescope.common liescope.common.errors liescope.common.key_finder",
+        "libraries:",
+        *others,
+    ]
 
 
 def test_a_process_that_plays_loads_no_library_of_tables(tmp_path: Path) -> None:

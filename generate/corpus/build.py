@@ -21,13 +21,8 @@ from pydantic import Field
 from liescope.common.console import progress as bar
 from liescope.common.errors import UnknownName, UsageError
 from liescope.common.folders import replacing
-from liescope.common.leaks import (
-    all_without_addresses,
-    find_secret,
-    key_variables,
-    secrets_of,
-    texts_of,
-)
+from liescope.common.key_finder import find_secret, secrets_of
+from liescope.common.leaks import all_without_addresses, key_variables, texts_of
 from liescope.common.model_names import spellings
 from liescope.common.parts import Part
 from liescope.common.settings import Option, OptionsModel, Several, Switch, takes

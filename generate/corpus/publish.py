@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from liescope.common.errors import BadData, UsageError
-from liescope.common.leaks import check_no_secret, check_text, secrets_of
+from liescope.common.key_finder import secrets_of
+from liescope.common.leaks import check_no_secret, check_text
 from liescope.common.reading import read_text
 from liescope.data_cards.licences import may_not_be_shared
 from liescope.data_cards.tables import SPLITS, TABLES

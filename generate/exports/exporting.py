@@ -14,7 +14,8 @@ from typing import Any
 from liescope.common.console import progress as bar
 from liescope.common.errors import BadData, UsageError
 from liescope.common.folders import replacing
-from liescope.common.leaks import check_text, key_variables, secrets_of, texts_of
+from liescope.common.key_finder import secrets_of
+from liescope.common.leaks import check_text, key_variables, texts_of
 from liescope.common.reading import read_text
 from liescope.common.registry import Registry
 from liescope.common.stores import check_not_in_store

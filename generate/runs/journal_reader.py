@@ -272,9 +272,8 @@ class JournalReader:
     def uses(self) -> tuple[Counter[str], Counter[str]]:
         """By model, how many replies came, and how many of them could not be used."""
         problem = "json_extract(reply, '$.problem')"
-        found = self._sql(
-            f"SELECT model, count(*), sum({problem} != '') FROM replies WHERE {problem} NOT LIKE '{NO_ANSWER}%' GROUP BY 1"
-        )
+        came = f"FROM replies WHERE {problem} NOT LIKE '{NO_ANSWER}%' GROUP BY model"
+        found = self._sql(f"SELECT model, count(*), sum({problem} != '') {came}")
         return Counter({model: all for model, all, _ in found}), Counter({model: bad for model, _, bad in found})
 
     def totals(self) -> tuple[int, int | None]:

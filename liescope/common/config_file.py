@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Any, get_args, get_origin
 
 from liescope.common.errors import BadData, UnknownName, UsageError
-from liescope.common.leaks import check_text, secrets_of
+from liescope.common.key_finder import secrets_of
+from liescope.common.leaks import check_text
 from liescope.common.reading import read_text
 from liescope.common.settings import Setting
 

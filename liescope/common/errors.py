@@ -23,11 +23,14 @@ LiescopeError
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable
 from difflib import get_close_matches
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from urllib.parse import unquote, urlparse
+
+from liescope.common.key_finder import hide_secrets, secrets_of
 
 
 def install_command(extra: str) -> str:
@@ -48,7 +51,11 @@ def install_command(extra: str) -> str:
 
 
 class LiescopeError(Exception):
-    """Root of every error that Liescope raises on purpose."""
+    """Root of every error that Liescope raises on purpose. No message holds a key."""
+
+    def __init__(self, *words: object) -> None:
+        secrets = secrets_of(os.environ)
+        super().__init__(*(hide_secrets(one, secrets) if isinstance(one, str) else one for one in words))
 
 
 class UsageError(LiescopeError):

@@ -25,6 +25,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticKnownError
 
 from liescope.common.errors import UnknownName, UsageError
+from liescope.common.leaks import check_arguments
 from liescope.common.text import sentence
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -152,8 +153,9 @@ class OptionsModel(BaseModel):
     @classmethod
     def of(cls, given: Mapping[str, Any], whose: str = "") -> Self:
         """The given options, checked, with defaults for the rest. whose: what the options belong to, in messages.
-        Raises UsageError for a value that is not allowed, UnknownName for an unknown option.
+        Raises UsageError for a value that is not allowed or holds a secret, UnknownName for an unknown option.
         """
+        check_arguments(given.items())
         known = settings_of(cls)
         for name in given:
             if name not in known and name not in cls.model_fields:

@@ -22,7 +22,7 @@ from urllib.parse import unquote, urlsplit
 from pydantic import Field
 
 from liescope.common.errors import BadData, MissingKey, UsageError
-from liescope.common.leaks import HIDDEN, Disguised, find_secret, is_word, looks, secrets_of
+from liescope.common.key_finder import HIDDEN, Disguised, find_secret, is_word, looks, secrets_of
 from liescope.games.core import Reply
 from liescope.generate.players.player_registry import NamedText, SeatOptions, joined
 

@@ -26,7 +26,7 @@ import polars as pl
 from liescope.common.errors import UsageError
 from liescope.common.figures import svg
 from liescope.common.folders import replacing
-from liescope.common.leaks import disguised, looks, secrets_of
+from liescope.common.key_finder import disguised, looks, secrets_of
 from liescope.common.model_names import PEOPLE
 from liescope.common.report.contents import Content, Report, Section, Tabular, headings, markdown, shown
 from liescope.common.stores import check_not_in_store

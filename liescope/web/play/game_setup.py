@@ -136,7 +136,7 @@ def make_setup(
     drawn = set(SystemRandom().sample(names, people))
     left = iter(range(len(names)))
     seats = {name: PERSON if name in drawn else others[next(left) % len(others)] for name in names}
-    return Setup(game=game, options=dict(options or {}), seats=seats, **more)
+    return Setup.of({"game": game, "options": dict(options or {}), "seats": seats, **more})
 
 
 @cache

@@ -22,7 +22,7 @@ from typing import Any
 from markupsafe import Markup
 
 from liescope.common.errors import UsageError
-from liescope.common.leaks import find_secret, secrets_of
+from liescope.common.key_finder import find_secret, secrets_of
 from liescope.common.settings import takes
 from liescope.common.text import GAME, plain, unit_of
 from liescope.data_cards.licences import OURS, Terms, own_terms

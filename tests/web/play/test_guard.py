@@ -58,6 +58,28 @@ def form_of(link: str, **more: str) -> bytes:
     return urlencode({**sheets(ask(link)[1])[0].fixed, "agree": "yes", "pseudonym": "Somebody", **more}).encode()
 
 
+@pytest.mark.parametrize("field", ["players", "filler"])
+def test_a_key_in_the_form_of_a_host_is_neither_shown_nor_kept(
+    field: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    key = "Zq81mNv7XxPp02LkTt94bRw"
+    monkeypatch.setenv("MY_API_KEY", key)
+    serving = Server(("liescope", "serve", "--out", str(tmp_path / "t"), "--port", "{port}"), tmp_path / "log")
+    try:
+        link = said(serving, "host")[0]
+        sheet = next(one for one in sheets(Host(link).page("?game=mini-mafia")) if one.action.endswith("/add"))
+        for spec in (f"local:{key}", f"scripted:{key.upper()}", f"{key}:x", f"local:x?device={key[2:19]}"):
+            form = {**sheet.fixed, "people": "1", "players": "scripted:bold", field: spec}
+            answer, text = ask(f"{link}/add", urlencode(form).encode())
+            assert answer.status == 422
+            assert "holds the value of MY_API_KEY" in text
+            assert key[2:19].lower() not in text.lower()
+    finally:
+        serving.stop()
+    for file in (file for file in tmp_path.rglob("*") if file.is_file()):
+        assert key[2:19].lower().encode() not in file.read_bytes().lower(), file
+
+
 def test_a_form_counts_only_from_its_own_page(seats: list[str]) -> None:
     mine, other, _ = seats
     good = form_of(mine)

@@ -8,8 +8,10 @@ import random
 import re
 import string
 import sys
+import traceback
 import unicodedata
 from base64 import b64decode, b64encode
+from collections.abc import Callable
 from contextlib import suppress
 from html import unescape
 from urllib.parse import quote, unquote
@@ -17,9 +19,11 @@ from urllib.parse import quote, unquote
 import pyarrow.parquet as pq
 import pytest
 
+import liescope
 from liescope import cli
-from liescope.common.errors import PlayerFailed, RunPaused
-from liescope.common.leaks import HIDDEN, Disguised, find_secret, looks
+from liescope.__main__ import main
+from liescope.common.errors import LiescopeError, PlayerFailed, RunPaused
+from liescope.common.key_finder import HIDDEN, Disguised, find_secret, looks
 from liescope.games.core import AskKind
 from liescope.generate.players.openai.spec import Secrets
 from liescope.generate.players.parsing.choice import visible
@@ -270,6 +274,56 @@ def test_no_argument_with_a_key_is_shown_or_kept(arguments, form, monkeypatch, t
     assert "holds" in said
     assert not find_secret(said, {"it": KEY})
     assert not list(tmp_path.iterdir())
+
+
+SAYS: list[Callable[[str], object]] = [
+    lambda key: liescope.play("mini-mafia", players=[f"local:{key}"], out="new"),
+    lambda key: liescope.play("mini-mafia", players=[f"scripted:{key}"], out="new"),
+    lambda key: liescope.play("mini-mafia", players=["scripted:bold"], design="self", names=["A", key], out="new"),
+    lambda key: liescope.play("mini-mafia", players=["scripted:bold"], design="self", out="new", **{key: 1}),
+    lambda key: liescope.play(key, players=["scripted:bold"], out="new"),
+    lambda key: liescope.label("old", judge=f"local:{key}", out="new"),
+    lambda key: liescope.forecast("mini-mafia", players=[f"scripted:bold?m={key}"]),
+    lambda key: liescope.build(key, out="new"),
+    lambda key: liescope.train("judge", ["a", "b"], [0, 1], model=key, out="new"),
+    lambda key: liescope.train(key, ["a", "b"], [0, 1], out="new"),
+    lambda key: liescope.evaluate(key, ["a", "b"], [0, 1]),
+    lambda key: liescope.audit("corpus", target=key),
+    lambda key: liescope.bench(f"judge:openai:{key}", out="new"),
+    lambda key: liescope.fit([key], out="new"),
+    lambda key: liescope.report("x", title=key, out="new"),
+    lambda key: liescope.import_games(key, "x", out="new"),
+    lambda key: liescope.publish(key, "me/it"),
+    lambda key: liescope.status(key),
+    lambda key: liescope.read("corpus", key),
+]
+
+
+@pytest.mark.parametrize("number", range(len(SAYS)))
+@pytest.mark.parametrize("form", [str, str.lower, lambda key: key[9:30]])
+def test_no_error_of_a_function_shows_a_key_that_was_an_argument(number, form, monkeypatch, tmp_path) -> None:
+    monkeypatch.setenv("MY_API_KEY", KEY)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(LiescopeError) as raised:
+        SAYS[number](form(KEY))
+    assert not find_secret("".join(traceback.format_exception_only(raised.value)) + repr(raised.value), {"it": KEY})
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_traceback_of_something_unforeseen_shows_no_key(monkeypatch, capsys) -> None:
+    def broken() -> int:
+        try:
+            raise KeyError(KEY)
+        except KeyError as error:
+            raise RuntimeError(f"what to do with {KEY.upper()}?") from error
+
+    monkeypatch.setenv("MY_API_KEY", KEY)
+    monkeypatch.setattr(cli, "main", broken)
+    assert main() == 1
+    said = capsys.readouterr().err
+    assert "RuntimeError: what to do with [key]?" in said
+    assert said.count("Traceback") == 2
+    assert not find_secret(said, {"it": KEY})
 
 
 def test_a_file_that_an_error_quotes_shows_no_key(monkeypatch, tmp_path, capsys) -> None:
