@@ -74,6 +74,7 @@ def test_everything_is_found_out_with_one_request_and_kept(serve_stub: Serve, tm
         "model": "tiny",
         "json": "schema",
         "served_models": ["tiny-2026-01-01"],
+        "notes": {"reasoning": "tiny gives its reasoning apart from its words"},
     }
     assert result.tally.tokens == 110 * len(stub.requests)  # its cost is in the run's
 
