@@ -20,7 +20,7 @@ from liescope.detectors.detector_registry import detector_class, make
 from liescope.detectors.detector_settings import WORDS
 from liescope.detectors.examples import GOLD, Example, target_column
 from liescope.detectors.material import NOT_TO_BE_LEARNED
-from liescope.detectors.statement_inputs import StatementReader, each_statement
+from liescope.detectors.statement_inputs import OF_ANOTHER, StatementReader, each_statement
 from liescope.detectors.text_form import SPEAKER_TOKEN, TextConfig
 from liescope.generate.importers.column_names import canary_of
 from liescope.generate.importers.label_column import LabelColumn
@@ -182,6 +182,8 @@ class LieDetector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         unread = sum(one.example is None for one in read)
         if unread and self.view != WORDS:
             raise InputError(f"{unread:,} of {len(read):,} texts have nothing of the view {self.view}; leave them out")
+        if others := sum(one.null == OF_ANOTHER for one in read):
+            raise InputError(f"{others:,} rows are not the assistant's turns; give each conversation as its messages")
         nothing = Example("", "", SPEAKER_TOKEN, "", "", (), target=self.target)
         return [one.example or nothing for one in read]
 

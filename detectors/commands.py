@@ -40,7 +40,7 @@ def score(
     ] = None,
     file: Annotated[
         Path | None,
-        typer.Option("--in", help="Read statements from a .jsonl(.gz), .parquet or .csv file with a column `text`."),
+        typer.Option("--in", help="Read statements from a file: .jsonl, .csv, .tsv, .parquet, packed or not."),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Write scores to a .jsonl(.gz), .parquet or .csv file.")] = None,
     given: Given,
@@ -50,11 +50,13 @@ def score(
 
     Each gets that probability, whether it is above the model's thresholds, and a verdict, which may be to abstain. A
     row of a file may also have `speaker`, `names` (of every player) and `context` (earlier statements, oldest first);
-    rows with a `game_id` have the rows of that game before them as their context.
+    rows with a `game_id` have the rows of that game before them as their context. A file of chats has `messages`,
+    `prompt` and `response`, or a turn a row, in order (`conversation_id`, `role`, `content`).
 
     Example: liescope score models/tfidf "I investigated Bob. He is the mafioso."
     """
     from liescope.detectors.scoring import opened, rows_of, score_file, score_lines
+    from liescope.detectors.statement_inputs import renamed
 
     texts = None if texts == ["-"] else texts
     if texts and file:
@@ -74,7 +76,9 @@ def score(
     own = ScoreFileSettings.of(given)
     loaded = opened(model, own.cache)
     tables = loaded.score_stream(
-        rows_of(file) if file else texts or _typed(), coverage=own.coverage, reasons=own.reasons
+        rows_of(file, own.columns) if file else renamed(texts or _typed(), own.columns),
+        coverage=own.coverage,
+        reasons=own.reasons,
     )
     if as_json:
         rows = [row for table in tables for row in table.iter_rows(named=True)]

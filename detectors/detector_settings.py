@@ -10,6 +10,7 @@ from pydantic import Field
 from liescope.common.settings import Option, OptionsModel, Several, Switch
 from liescope.data_cards.tables import TARGETS
 from liescope.detectors.detector_registry import DETECTORS
+from liescope.generate.importers.column_names import ChatColumns, TextColumn
 from liescope.generate.players.run_limits import AllowKey, Currency, Limits, Prices
 
 WORDS, REASONING, BOTH = "words", "reasoning", "both"
@@ -57,7 +58,7 @@ class TrainSettings(_Text, _Seeded):
     overwrite: Switch = Field(default=False, description="Replace an existing model at --out.")
 
 
-class ScoreSettings(OptionsModel):
+class ScoreSettings(ChatColumns, TextColumn):
     """What every way of scoring takes."""
 
     coverage: float = Field(
@@ -69,6 +70,12 @@ class ScoreSettings(OptionsModel):
     reasons: Annotated[int, _N] = Field(
         default=0, ge=0, description="Name N words or claims that weigh most in each score."
     )
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """By what it holds, the column that the user names."""
+        given = {name: getattr(self, name) for kind in (TextColumn, ChatColumns) for name in kind.model_fields}
+        return {what: name for what, name in given.items() if name}
 
 
 class ScoreFileSettings(ScoreSettings):

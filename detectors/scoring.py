@@ -8,7 +8,7 @@ from __future__ import annotations
 import gzip
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -25,7 +25,7 @@ from liescope.common.text import plain
 from liescope.detectors.detector import AsksChatModel, shown
 from liescope.detectors.detector_settings import ScoreFileSettings, ScoreSettings
 from liescope.detectors.saved import WINDOW, LoadedDetector, load
-from liescope.detectors.statement_inputs import COLUMNS
+from liescope.detectors.statement_inputs import COLUMNS, each_statement, renamed
 from liescope.generate.importers.importer_protocol import Rejected
 from liescope.generate.importers.tables import read_rows
 
@@ -33,15 +33,18 @@ FORMATS = (".jsonl", ".jsonl.gz", ".parquet", ".csv")
 Write = Callable[[pl.DataFrame], None]
 
 
-def rows_of(path: Path) -> Iterator[object]:
-    """The rows of a file of statements, read as they are asked for. Raises UsageError for a kind of file that has no
-    reader, and BadData, while reading, for an unreadable row.
+def rows_of(path: Path, columns: Mapping[str, str]) -> Iterator[object]:
+    """The rows of a file of statements, read as they are asked for. columns: as in `renamed`. Raises UsageError for a
+    column that is missing, and BadData, while reading, for an unreadable row.
     """
-    _format(path, "convert it, or pipe in one text a line")
     path = local(path)
     if not path.is_file():
         raise UsageError(f"{path} is not a file")
-    for number, row in read_rows(path, COLUMNS):
+    yield from renamed(_read(path, (*COLUMNS, *columns.values())), columns)
+
+
+def _read(path: Path, columns: Collection[str]) -> Iterator[object]:
+    for number, row in read_rows(path, columns):
         if isinstance(row, Rejected):
             raise BadData(f"{path}, line {number}: {row.reason}")
         yield row
@@ -54,7 +57,9 @@ def score_writer(path: Path, overwrite: bool) -> Iterator[Write]:
     Raises UsageError for a kind of file that has no writer, one that already exists, or one that cannot be written.
     """
     check_not_in_store(path)
-    kind = _format(path, "choose another --out")
+    kind = next((ending for ending in FORMATS if path.name.lower().endswith(ending)), None)
+    if kind is None:
+        raise UsageError(f"{path} has none of the endings {', '.join(FORMATS)}; choose another --out")
     if path.exists() and not overwrite:
         raise UsageError(f"{path} exists; add --overwrite to replace it, or choose another --out")
     partial = path.with_name(f".{path.name}.partial")
@@ -67,14 +72,6 @@ def score_writer(path: Path, overwrite: bool) -> Iterator[Write]:
         raise UsageError(f"{path} cannot be written ({error.strerror or error}); choose another --out") from error
     finally:
         partial.unlink(missing_ok=True)
-
-
-def _format(path: Path, advice: str) -> str:
-    """The ending of a path. Raises UsageError if no format has it."""
-    found = next((ending for ending in FORMATS if path.name.lower().endswith(ending)), None)
-    if found is None:
-        raise UsageError(f"{path} has none of the endings {', '.join(FORMATS)}; {advice}")
-    return found
 
 
 @contextmanager
@@ -145,7 +142,9 @@ def score(
     (speaker, text) pairs or mappings) and `reasoning` (what the speaker thought); a conversation, as a list of
     messages; a list of these; or a frame of polars, pandas, pyarrow or `datasets` with these columns. Rows with
     `game_id` and no `context` have as their context the earlier rows of that game that everybody in their `audience`
-    (empty or absent: everyone) had heard. Without `names`, those that were common in training are players' names.
+    (empty or absent: everyone) had heard. Without `names`, those that were common in training are players' names. Rows
+    of `prompt` and `response`, or of `conversation_id`, `role` and `content` (a turn each, in order), are conversations
+    too; columns of other names are named by text, prompt, response, conversation, role and content.
 
     Returns one row for each statement, in order: `statement_id` (if any was given), `text`, `score` in [0, 1],
     `flag_at_1pct_fpr` and `flag_at_5pct_fpr` (whether the score is above the threshold that keeps this false positive
@@ -163,6 +162,7 @@ def score(
         >>> liescope.score("models/tfidf", ["I investigated Bob. He is the mafioso."])
     """
     own, detector = ScoreSettings.of(settings), opened(model, cache)
+    statements = renamed(each_statement(statements), own.columns) if own.columns else statements
     return detector.score(statements, coverage=own.coverage, reasons=own.reasons, progress=progress)
 
 
@@ -177,12 +177,11 @@ def score_file(
 ) -> ScoredFile:
     """Score the statements of a file into another, a few thousand at a time, so that memory use stays flat.
 
-    model, coverage, reasons, cache: see `score`; statements: a .jsonl, .jsonl.gz, .parquet or .csv file with a column
-    `text` and any other that `score` reads, or an iterable of statements; out: a file with one of these endings, which
-    gets the columns of `score`, one row for each statement, in order. It appears only once it is complete. part: score
-    only the K-th of N shares of the file, as "K/N": the scores of the parts, one after the other, are those of the
-    whole. Statements are scored in windows of 4,096, and parts are of whole windows. overwrite: replace an existing
-    `out`.
+    model, coverage, reasons, cache and columns: see `score`; statements: a file of any kind that an import reads, or an
+    iterable of statements; out: a .jsonl, .jsonl.gz, .parquet or .csv file, which gets the columns of `score`, one row
+    for each statement, in order. It appears only once it is complete. part: score only the K-th of N shares of the
+    file, as "K/N": the scores of the parts, one after the other, are those of the whole. Statements are scored in
+    windows of 4,096, and parts are of whole windows. overwrite: replace an existing `out`.
 
     Raises what `score` raises, UsageError for a part that has no statement, an unknown ending, an `out` that exists or
     cannot be written, and BadData for a damaged file.
@@ -193,10 +192,10 @@ def score_file(
     own = ScoreFileSettings.of(settings)
     detector, part = opened(model, own.cache), own.part
     file = Path(statements) if isinstance(statements, str | os.PathLike) else None
-    given = rows_of(Path(statements)) if isinstance(statements, str | os.PathLike) else statements
+    given = rows_of(file, own.columns) if file else renamed(each_statement(statements), own.columns)
     if part is not None and file is None:
         raise UsageError("--part scores a share of a file; name one with --in")
-    total = sum(1 for _ in rows_of(file)) if file and (progress or part) else 0
+    total = sum(1 for _ in rows_of(file, own.columns)) if file and (progress or part) else 0
     windows = _windows(file, total, Part.read(part)) if file and part is not None else None
     began, rows, scored = time.perf_counter(), 0, 0
     with score_writer(Path(out), own.overwrite) as write, shown(progress) as show:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -15,11 +17,21 @@ from liescope.detectors.detector_settings import REASONING, WORDS
 from liescope.detectors.examples import Example, is_lost
 from liescope.detectors.text_form import PLAYER_TOKEN, SPEAKER_TOKEN, clean
 from liescope.detectors.view.transcript import SAID, GameMoment, Transcript, TranscriptTurn
-from liescope.generate.importers.conversations import exchange_of, is_exchange, last_answer, turns_of
+from liescope.generate.importers.column_names import TEXTS
+from liescope.generate.importers.conversations import (
+    USUAL,
+    exchange_of,
+    is_exchange,
+    is_turn,
+    last_answer,
+    turn_in,
+    turns_of,
+)
+from liescope.generate.importers.statement_rows import as_list
 from liescope.generate.importers.tables import cell
 from liescope.labeling.label import LOST_TEXT, Heard, known_before
 
-NO_TEXT, NO_REASONING = "no text", "no reasoning"
+NO_TEXT, NO_REASONING, OF_ANOTHER = "no text", "no reasoning", "not the assistant's turn"
 COLUMNS = (
     *("statement_id", "text", "speaker", "speaker_model", "game_id", "names", "alive", "audience", "context"),
     *("game", "deceivers", "read_notes", "messages", "reasoning", "reasoning_content"),
@@ -74,7 +86,8 @@ class StatementReader:
     cannot be scored by a view of reasoning. A row with a `game_id` and no `context` has as its context the earlier rows
     of that game that all in its `audience` (empty or absent: everyone) had heard, and is shown to detectors of whole
     games with all rows before it; the names of a game are its `names`, or `alive` and everyone who has spoken in it so
-    far. Without `names` and `alive`, players who have not spoken yet are unknown, so `deceivers` is ignored.
+    far. Without `names` and `alive`, players who have not spoken yet are unknown, so `deceivers` is ignored. A row that
+    is a turn of a conversation has the rows of that conversation before it as its context.
     """
 
     context: int
@@ -82,6 +95,7 @@ class StatementReader:
     target: str = "role"
     view: str = WORDS
     _game: _Game = field(default_factory=_Game)
+    _talks: dict[str, tuple[set[str], deque[Said]]] = field(default_factory=dict)
 
     def read_all(self, given: Iterable[tuple[int, object]]) -> list[Statement]:
         """Numbered statements (from 0, for messages); those of a game share its transcript. Raises UsageError for
@@ -101,15 +115,22 @@ class StatementReader:
             isinstance(given, Mapping) and "text" not in given and ("messages" in given or is_exchange(list(given)))
         ):
             given = _last_answer(given, number)
+        elif isinstance(given, Mapping) and is_turn(list(given)):
+            given = self._turn(given, number)
+            if given["speaker"] != ASSISTANT:
+                return Statement(_word(given.get("statement_id")) or None, given["text"], None, OF_ANOTHER), None
         if not isinstance(given, Mapping):
             raise UsageError(
                 f"statement {number + 1} is of type {type(given).__name__}; give a string, or a mapping with 'text' "
                 "and, if you have them, 'speaker', 'names' and 'context'"
             )
+        if "text" not in given and len(names := [name for name in given if str(name).casefold() in TEXTS]) == 1:
+            given = {**given, "text": given[names[0]]}
         if "text" not in given and self.view == REASONING:
             given = {"text": "", **given}
         if "text" not in given:
-            raise UsageError(f"statement {number + 1} has no 'text'; it has: {', '.join(map(str, given))[:200]}")
+            shown = ", ".join(map(str, given))[:200]
+            raise UsageError(f"statement {number + 1} has no 'text'; it has: {shown}; name the column with --text")
         statement, game, told = self._statement(given, number), self._game, _words(given.get("names"))
         if not game.key or not _absent(given.get("context")):
             return statement, None
@@ -118,6 +139,20 @@ class StatementReader:
             names.append(statement.example.speaker)
         deceivers = game.deceivers if told or game.listed else None
         return statement, partial(game.moment, tuple(names), deceivers, len(game.turns))
+
+    def _turn(self, row: Mapping[str, Any], number: int) -> dict[str, Any]:
+        """A turn as a statement, with the turns of its conversation before it."""
+        try:
+            key, turn = turn_in(row)
+        except BadData as error:
+            raise UsageError(f"statement {number + 1}: {error}") from None
+        roles, before = self._talks.setdefault(key, (set(), deque(maxlen=self.context)))
+        roles.add(turn["role"])
+        kept = {name: value for name, value in row.items() if name in COLUMNS and name != "game_id"}
+        told = {"text": turn["text"], "reasoning": turn["reasoning"] or kept.get("reasoning"), "speaker": turn["role"]}
+        heard = [*before]
+        before.append((turn["role"], turn["text"]))
+        return {**kept, **told, "names": sorted(roles), "context": heard}
 
     def _statement(self, row: Mapping[str, Any], number: int) -> Statement:
         text = _text(row["text"], number)
@@ -130,7 +165,8 @@ class StatementReader:
             return Statement(key, text, None, LOST_TEXT)
         thought = _word(row.get("reasoning")) or _word(row.get("reasoning_content"))
         if game.key:
-            turn = TranscriptTurn(SAID, speaker, text, audience=_audience(row), key=key or "", reasoning=thought)
+            heard = frozenset(_words(row.get("audience")))
+            turn = TranscriptTurn(SAID, speaker, text, audience=heard, key=key or "", reasoning=thought)
             game.turns.append(turn)
             game.said.append((turn.audience, (speaker, text)))
             game.made.clear()
@@ -161,7 +197,7 @@ class StatementReader:
             self._game = _Game(game, _word(row.get("game")), _count(row.get("deceivers"), number))
         given = row.get("context")
         if _absent(given):
-            return list(known_before(self._game.said, _audience(row), self.context))
+            return list(known_before(self._game.said, frozenset(_words(row.get("audience"))), self.context))
         if isinstance(given, str) or not isinstance(given, Iterable):
             raise UsageError(f"statement {number + 1}: 'context' must be a list of earlier statements, oldest first")
         return [_turn(turn, number) for turn in given]
@@ -197,16 +233,37 @@ def each_statement(statements: Any) -> Iterator[object]:
         )
 
 
+def renamed(statements: Iterable[object], columns: Mapping[str, str]) -> Iterator[object]:
+    """Rows in which the columns that the user names have the usual names. columns: these, by what they hold, as in
+    `ScoreSettings.columns`. Raises UsageError for one that a row has not.
+    """
+    taken = {name for what in columns for name in USUAL[what]} | (set() if "text" in columns else {"text", "messages"})
+    for number, row in enumerate(statements, 1):
+        if not columns:
+            yield row
+            continue
+        there = list(row) if isinstance(row, Mapping) else []
+        if what := next((what for what, name in columns.items() if name not in there), ""):
+            shown = f"; it has {', '.join(map(str, there))[:200]}" if there else ", and no columns at all"
+            raise UsageError(f"--{what} {columns[what]}: statement {number} has no such column{shown}")
+        assert isinstance(row, Mapping)
+        yield {name: value for name, value in row.items() if str(name).casefold() not in taken} | {
+            what: row[name] for what, name in columns.items()
+        }
+
+
 def is_conversation(given: object) -> bool:
-    """Whether something is a list of messages, each with its role."""
-    return isinstance(given, list) and bool(given) and all(isinstance(one, Mapping) and "role" in one for one in given)
+    """Whether something is a list of messages, each with its role, and not rows with a turn each."""
+    if not isinstance(given, list) or not given:
+        return False
+    return all(isinstance(one, Mapping) and "role" in one for one in given) and not is_turn(list(given[0]))
 
 
 def _last_answer(given: Any, number: int) -> dict[str, Any]:
     """The assistant's last turn of a conversation as a statement, with the turns before as its context."""
     row = given if isinstance(given, Mapping) else {"messages": given}
     try:
-        turns = turns_of(row["messages"] if "messages" in row else exchange_of(row))
+        turns = turns_of(cell(row["messages"]) if "messages" in row else exchange_of(row))
         last = last_answer(turns)
     except BadData as error:
         raise UsageError(f"statement {number + 1}: {error}") from None
@@ -261,14 +318,10 @@ def _word(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _audience(row: Mapping[str, Any]) -> frozenset[str]:
-    """Who heard a statement; a text, as CSV has it, holds names with commas between them."""
-    heard = row.get("audience")
-    return frozenset(_words([name.strip() for name in heard.split(",")] if isinstance(heard, str) else heard))
-
-
 def _words(values: Any) -> list[str]:
-    """The strings of a list, an array or nothing."""
+    """The strings of a list, an array or a text, as CSV has it; of nothing none."""
+    with suppress(ValueError):  # a text that begins like a list and is none
+        values = as_list(values)
     if _absent(values) or isinstance(values, str) or not isinstance(values, Iterable):
         return []
     return [value for value in values if isinstance(value, str) and value]

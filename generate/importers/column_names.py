@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from pydantic import Field
+
 from liescope.common.errors import BadData
+from liescope.common.settings import OptionsModel
 from liescope.generate.importers.jsonl_importer import SHOWN
 from liescope.generate.importers.statement_rows import present
 
-_TEXTS = frozenset(
+TEXTS = frozenset(
     ("text", "statement", "sentence", "message", "content", "utterance", "response", "answer", "claim", "reply", "body")
 )
 GROUPS = frozenset(
@@ -30,10 +33,31 @@ NAMES = {
     "system": ("system", "system_prompt"),
     "input": ("input",),
     "judges": ("judges", "judge_scores"),
+    "turn": ("turn", "turn_id", "turn_index", "turn_idx", "turn_number", "message_index"),
     "id": ("id", "conversation_id", "sample_id", "uuid"),
     "reasoning": ("reasoning", "reasoning_content", "thinking", "thoughts", "chain_of_thought", "cot", "scratchpad"),
     "messages": ("messages", "conversation", "conversations", "transcript", "dialogue", "prompt_messages"),
 }
+
+
+class TextColumn(OptionsModel):
+    """The column of a text."""
+
+    text: str = Field(default="", description="The column with the text, where its name does not tell.")
+
+
+class ChatColumns(OptionsModel):
+    """The columns of a chat of one turn, or of one turn of a chat."""
+
+    prompt: str = Field(default="", description="The column with what the user asked, where a row is one exchange.")
+    response: str = Field(default="", description="The column with the assistant's answer to it.")
+    conversation: str = Field(
+        default="",
+        description="The column that says of which conversation a row is one turn; turns keep the order of the rows, "
+        "unless a column such as turn numbers them.",
+    )
+    role: str = Field(default="", description="The column with the role of such a turn.")
+    content: str = Field(default="", description="The column with the words of such a turn.")
 
 
 def named(columns: Sequence[str], given: str, usual: Collection[str], what: str, needed: bool = True) -> str:
@@ -62,12 +86,12 @@ def named(columns: Sequence[str], given: str, usual: Collection[str], what: str,
 
 def text_column(columns: Sequence[str], given: str, rows: Sequence[Mapping[str, Any]], others: Collection[str]) -> str:
     """The column with the text: by name, or the only one with sentences in it. Raises BadData."""
-    if given or any(str(name).casefold() in _TEXTS for name in columns):
-        return named(columns, given, _TEXTS, "text")
+    if given or any(str(name).casefold() in TEXTS for name in columns):
+        return named(columns, given, TEXTS, "text")
     words = {name: [str(row.get(name)).split() for row in rows if isinstance(row.get(name), str)] for name in columns}
     wordy = [name for name, cells in words.items() if 2 * sum(len(cell) >= 3 for cell in cells) > len(rows)]
     wordy = [name for name in wordy if name not in others]
-    return wordy[0] if len(wordy) == 1 else named(columns, "", _TEXTS, "text")
+    return wordy[0] if len(wordy) == 1 else named(columns, "", TEXTS, "text")
 
 
 def canary_of(row: Mapping[str, Any]) -> str:

@@ -22,6 +22,8 @@ _PAIR = {
 _CONVERSATIONS = frozenset(("conversation", "chat", "dialogue", "dialog", "thread", "session"))
 _CONVERSATIONS |= {f"{name}_id" for name in _CONVERSATIONS}
 _TURN = {"conversation": _CONVERSATIONS, "role": frozenset(("role",)), "content": frozenset(("content", "text"))}
+USUAL = {"text": frozenset(("text",)), **_PAIR, **_TURN}
+"""By what it holds, the usual names of a column."""
 _WITH = ("system", "input")  # what goes with an exchange
 _ROLES = {
     "human": "user",
@@ -43,6 +45,26 @@ def is_chat(columns: Sequence[str]) -> bool:
 def is_exchange(columns: Sequence[str]) -> bool:
     """Whether a row with these columns is an exchange, by their names."""
     return _names_all(columns, _PAIR)
+
+
+def is_turn(columns: Sequence[str]) -> bool:
+    """Whether a row with these columns is one turn of a conversation, by their names: where none is called text."""
+    return _names_all(columns, _TURN) and "text" not in columns
+
+
+def turn_in(row: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The conversation and the turn of a row with the usual columns of a turn. Raises BadData."""
+    parts = {what: named(list(row), "", names, what) for what, names in _TURN.items()}
+    (turn,) = turns_of([{what: row[parts[what]] for what in ("role", "content")}])
+    return str(row[parts["conversation"]]), turn
+
+
+def in_turn(rows: Sequence[Mapping[str, Any]], name: str) -> Sequence[Mapping[str, Any]]:
+    """The turns of a conversation by the numbers in that column; where it has not all of them, as they come."""
+    try:
+        return sorted(rows, key=lambda row: float(row[name]))
+    except (KeyError, TypeError, ValueError):
+        return rows
 
 
 def chat_parts(columns: Sequence[str], given: Mapping[str, Any]) -> dict[str, str]:

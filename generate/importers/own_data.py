@@ -17,8 +17,24 @@ from liescope.common.settings import OptionsModel
 from liescope.common.text import ASSISTANT, CHAT, TEXT
 from liescope.games.facts import GameMeta
 from liescope.games.record import GameRecord
-from liescope.generate.importers.column_names import GROUPS, NAMES, canary_of, named, text_column
-from liescope.generate.importers.conversations import chat_parts, exchange, last_answer, turn_cell, turn_cells, turns_of
+from liescope.generate.importers.column_names import (
+    GROUPS,
+    NAMES,
+    ChatColumns,
+    TextColumn,
+    canary_of,
+    named,
+    text_column,
+)
+from liescope.generate.importers.conversations import (
+    chat_parts,
+    exchange,
+    in_turn,
+    last_answer,
+    turn_cell,
+    turn_cells,
+    turns_of,
+)
 from liescope.generate.importers.importer_protocol import Imported, Rejected, attempt
 from liescope.generate.importers.jsonl_importer import RowReader, TableImporter
 from liescope.generate.importers.label_column import YES, LabelColumn, LabelOptions, label_column, word_of
@@ -35,26 +51,16 @@ class OwnOptions(LabelOptions):
     )
 
 
-class TextOptions(OwnOptions):
+class TextOptions(OwnOptions, TextColumn):
     """Which column holds what."""
 
-    text: str = Field(default="", description="The column with the text, where its name does not tell.")
     group: str = Field(
         default="", description="The column whose rows belong together, such as a conversation or an interview."
     )
 
 
-class ChatOptions(OwnOptions):
+class ChatOptions(OwnOptions, ChatColumns):
     """Which columns hold a chat of one turn, or one turn of a chat."""
-
-    prompt: str = Field(default="", description="The column with what the user asked, where a row is one exchange.")
-    response: str = Field(default="", description="The column with the assistant's answer to it.")
-    conversation: str = Field(
-        default="",
-        description="The column that says whose turn a row is, where each row is one turn of a conversation.",
-    )
-    role: str = Field(default="", description="The column with the role of such a turn.")
-    content: str = Field(default="", description="The column with the words of such a turn.")
 
 
 class _Own(TableImporter):
@@ -181,7 +187,12 @@ class _TextReader(_OwnReader):
         self._text = text_column(columns, given.text, head, {label.name, given.group, self._columns["reasoning"]})
         self._group = named(columns, given.group, GROUPS - {self._text}, "group", needed=False)
         self._notes += [] if self._group else ["no column groups the rows: each is on its own"]
-        self._use(("id", "judges", "messages", "system", "input"), text=self._text, label=label.name, group=self._group)
+        self._use(
+            ("id", "judges", "messages", "system", "input", "turn"),
+            text=self._text,
+            label=label.name,
+            group=self._group,
+        )
 
     def key(self, row: Mapping[str, Any]) -> str | None:
         if not present(row.get(self._text)) or not str(row[self._text]).strip():
@@ -221,7 +232,7 @@ class _ChatReader(_OwnReader):
         label = LabelColumn("deceptive", *given) if cells else label_column(own.given, columns, head)
         super().__init__(own, columns, label)
         self._of_turn = {name: LabelColumn(name, *given, [value for _, value in cells]) for name, _ in cells}
-        unread = {"speaker", "messages"} | ({"id"} if "role" in self._parts else set())
+        unread = {"speaker", "messages"} | {"id" if "role" in self._parts else "turn"}
         unread |= set() if "prompt" in self._parts else {"system", "input"}
         self._use(unread, messages=self._messages, label="" if cells else label.name, **self._parts)
 
@@ -235,6 +246,8 @@ class _ChatReader(_OwnReader):
 
     def games(self, file: str, key: str | None, rows: Iterable[tuple[int, Any]]) -> Iterator[Imported | Rejected]:
         lines, told = zip(*rows, strict=True)
+        if key is not None:
+            told = tuple(in_turn(told, self._columns["turn"]))
         own = told[0].get(self._columns["id"]) if key is None else key
         game_id = str(own) if present(own) else ""
         yield attempt(file, lines[0], game_id, partial(self._chat, game_id, told), len(told))

@@ -51,7 +51,7 @@ def _flag(value: Any) -> bool:
     return word in _TRUE
 
 
-def _list(value: Any) -> Any:
+def as_list(value: Any) -> Any:
     """A list; in a text, as JSON as Python writes it, or with commas between the items."""
     if isinstance(value, str):
         return listed(value) if value.lstrip().startswith("[") else [item.strip() for item in value.split(",")]
@@ -102,7 +102,7 @@ def _records(kind: type[RowCell]) -> BeforeValidator:
         return dict(zip(names, record if isinstance(record, list) else [record], strict=False))
 
     def read(value: Any) -> Any:
-        found = _list(value)
+        found = as_list(value)
         if not isinstance(found, list):
             return found
         return [kind.of(fields(record)) for record in found]
@@ -194,7 +194,7 @@ class Row(RowCell):
         default=(),
         description="votes cast after it: a list of `voter`, `target`, or pairs; a list that rows repeat counts once",
     )
-    audience: Annotated[tuple[Text, ...], BeforeValidator(_list)] = Field(
+    audience: Annotated[tuple[Text, ...], BeforeValidator(as_list)] = Field(
         default=(), description="who heard it; without it, everyone"
     )
     players: Annotated[tuple[PlayerColumns, ...], _records(PlayerColumns)] = Field(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import re
 import shlex
 from collections.abc import Callable, Iterator
@@ -23,6 +24,7 @@ from typer.testing import CliRunner
 import liescope
 from liescope.common.errors import BadData, UsageError
 from liescope.detectors import LoadedDetector, load, score, score_file, train
+from liescope.detectors.classifier import LieDetector
 from liescope.detectors.commands import app
 from liescope.detectors.examples import make_examples, read_statements
 from liescope.detectors.statement_inputs import NO_TEXT
@@ -267,13 +269,14 @@ def test_a_part_needs_a_file_that_has_it(folder: Path, tmp_path: Path) -> None:
     [
         ("a.jsonl", b'{"text": "hello"}\n{"text": ', "line 2: not JSON"),
         ("a.jsonl", b'{"text": "hello"}\n[[[[' + b"[" * 100_000, "line 2: not JSON"),
-        ("a.jsonl", b"\xff\xfe\x00", "line 1: not UTF-8"),
+        ("a.jsonl", b"\xff\xfa\x00", "line 1: not UTF-8"),
+        ("a.jsonl", b"\xff\xfe{", "not UTF-16"),
         ("a.jsonl", b'{"said": "hello"}', "has no 'text'"),
         ("a.csv", b"said\nhello\n", "has no 'text'"),
         ("a.csv", b"text\n\xff\xfe\n", "not UTF-8"),
         ("a.parquet", b"PAR1 not", "not Parquet"),
         ("a.jsonl.gz", gzip.compress(b'{"text": "hello"}\n' * 99, mtime=0)[:-9], "ended before"),
-        ("a.xlsx", b"", "none of the endings"),
+        ("a.xlsx", b"PK\3\4", "a.xlsx cannot be read"),
     ],
 )
 def test_a_file_that_cannot_be_read_is_one_line_and_leaves_nothing(
@@ -363,3 +366,71 @@ def test_the_name_of_a_file_is_no_statement(tmp_path: Path) -> None:
     for texts in ([str(said)], ["I was at home.", str(said)], [str(tmp_path)]):
         with pytest.raises(UsageError, match="is a file or folder, not a statement; read a file with --in"):
             CliRunner().invoke(app, ["score", "models/none", *texts], catch_exceptions=False)
+
+
+CALM_CHAT = [{"role": "user", "content": "Who was it?"}, {"role": "assistant", "content": CALM}]
+CERTAIN_CHAT = [{"role": "user", "content": "Are you sure?"}, {"role": "assistant", "content": CERTAIN}]
+TURNS = [{"chat_id": number, **turn} for number, told in enumerate((CALM_CHAT, CERTAIN_CHAT)) for turn in told]
+
+
+def renamed(rows: list[dict[str, Any]], names: dict[str, str]) -> list[dict[str, Any]]:
+    return [{names.get(name, name): value for name, value in row.items()} for row in rows]
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2, 3], [0, 2, 1, 3], [2, 0, 3, 1]])
+def test_a_turn_a_row_is_scored_with_the_turns_before_it_in_whatever_order_conversations_come(
+    order: list[int], model: LoadedDetector, folder: Path, tmp_path: Path
+) -> None:
+    whole = model.score([CALM_CHAT, CERTAIN_CHAT])
+    rows = [TURNS[at] for at in order]
+    other = renamed(rows, {"chat_id": "Talk", "role": "who", "content": "words"})
+    named = {"conversation": "Talk", "role": "who", "content": "words"}
+    other = [{**row, "text": "not this", "messages": "nor this"} for row in other]
+    found = [model.score(form) for form in (rows, pl.DataFrame(rows), pl.DataFrame(rows).to_pandas())]
+    found += [score(model, other, **named)]
+    pl.DataFrame(rows).write_csv(tmp_path / "a.tsv", separator="\t")
+    pl.DataFrame(other).write_parquet(tmp_path / "b.parquet")
+    for source, columns in {"a.tsv": {}, "b.parquet": named}.items():
+        score_file(folder, tmp_path / source, out=tmp_path / "out.parquet", overwrite=True, **columns)
+        found.append(pl.read_parquet(tmp_path / "out.parquet").drop("statement_id"))
+    for table in found:
+        assert table["text"].to_list() == [row["content"] for row in rows]
+        judged = table.filter(pl.col("score_null").is_null()).sort("text")
+        assert judged.equals(whole.sort("text"))
+        assert {*table["score_null"]} == {None, "not the assistant's turn"}
+
+
+def test_columns_of_any_name_are_scored_as_those_of_the_usual_names_are(
+    model: LoadedDetector, folder: Path, tmp_path: Path
+) -> None:
+    texts, chats = model.score([CALM, CERTAIN]), model.score([CALM_CHAT, CERTAIN_CHAT])
+    rows = [{"statement": CALM, "text": "not this"}, {"statement": CERTAIN, "text": "nor this"}]
+    assert score(model, rows, text="statement").equals(texts)
+    assert score(model, [{"Sentence": row["statement"], "label": 1} for row in rows]).equals(texts)
+    pairs = [
+        {"ask": chat[0]["content"], "said": chat[1]["content"], "answer": "x"} for chat in (CALM_CHAT, CERTAIN_CHAT)
+    ]
+    assert score(model, pairs, prompt="ask", response="said").equals(chats)
+    assert score(model, [{"messages": np.array(CALM_CHAT, dtype=object)}]).equals(model.score([CALM_CHAT]))
+    pl.DataFrame(rows).write_parquet(tmp_path / "a.parquet")
+    shown = run("score", str(folder), "--in", str(tmp_path / "a.parquet"), "--text", "statement", "--json")
+    assert [row["score"] for row in json.loads(shown)["rows"]] == texts["score"].to_list()
+    with pytest.raises(UsageError, match="--text said: statement 1 has no such column; it has statement, text"):
+        score(model, rows, text="said")
+    with pytest.raises(UsageError, match="no such column, and no columns at all"):
+        score(model, [CALM], text="said")
+    with pytest.raises(UsageError, match="answer and response may both hold the response"):
+        score(model, [{"question": "Who?", "answer": CALM, "response": CERTAIN}])
+
+
+def test_names_in_a_text_are_the_names_of_a_list(model: LoadedDetector) -> None:
+    said = {"text": "Zoe and Yves saw me.", "speaker": "Xi"}
+    listed = model.score([{**said, "names": ["Xi", "Yves", "Zoe"]}])
+    for names in ("Xi, Yves,Zoe", '["Xi", "Yves", "Zoe"]', "['Xi' 'Yves'\n 'Zoe']"):
+        assert model.score([{**said, "names": names}]).equals(listed)
+    assert not model.score([said]).equals(listed)
+
+
+def test_turns_of_others_are_no_examples_for_a_classifier() -> None:
+    with pytest.raises(ValueError, match="2 rows are not the assistant's turns; give each conversation"):
+        LieDetector("tfidf").fit(TURNS, [0, 0, 0, 1])

@@ -119,3 +119,17 @@ def test_a_table_whose_first_line_is_a_row_is_read_with_names_for_its_first_colu
     for name, words in {"a.csv": "has the names itself", "a.jsonl": "names its columns itself"}.items():
         with pytest.raises(BadData, match=f"{words}: leave out --columns"):
             import_games("text", tmp_path / name, out=tmp_path / "run", columns="text,label")
+
+
+def test_turns_a_row_each_stand_by_their_numbers_or_as_they_come(tmp_path: Path) -> None:
+    talk = [("user", "Home?"), ("assistant", "Yes."), ("user", "Alone?"), ("assistant", "No.")]
+    rows = [
+        {"chat_id": "a", "role": role, "content": words, "turn": at, "label": "lie"}
+        for at, (role, words) in enumerate(talk, 9)
+    ]
+    (there,) = games("chat", rows)
+    assert [(event.actor, event.text) for event in there.events] == talk
+    pd.DataFrame(rows[::-1]).to_csv(tmp_path / "a.csv")
+    assert games("chat", tmp_path / "a.csv") == [there]
+    (found,) = games("chat", [{**row, "turn": row["turn"] if row["turn"] > 9 else None} for row in rows[::-1]])
+    assert [event.text for event in found.events] == ["No.", "Alone?", "Yes.", "Home?"]
