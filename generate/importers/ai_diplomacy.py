@@ -149,7 +149,7 @@ class AiDiplomacyImporter(GameFormat):
     """A game a file, `lmvsgame.json`, alone or in the folders of its experiments."""
 
     format: ClassVar[str] = "ai-diplomacy"
-    reads: ClassVar[str] = "lmvsgame.json, a folder or an archive (.tar.gz) of them"
+    reads: ClassVar[str] = "lmvsgame.json, a folder or an archive (.zip, .tar.gz) of them"
     origin: ClassVar[str] = "AI_Diplomacy, https://github.com/GoodStartLabs/AI_Diplomacy"
     licence: ClassVar[str] = "Good Start Labs Non-Commercial License: not to be redistributed without asking."
     languages: ClassVar[tuple[str, ...]] = ("en",)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import tarfile
+import zipfile
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -136,8 +137,8 @@ def joined(found: LoggedGames) -> LoggedGames:
 
 
 def files_in(source: Path, names: Collection[str]) -> Iterator[tuple[PurePath, bytes]]:
-    """The files of these names or patterns in a folder or an archive (.tar, .tar.gz), with their paths there, or the
-    one that the source itself is; nothing is unpacked on disk.
+    """The files of these names or patterns in a folder or an archive (.zip, .tar, .tar.gz), with their paths there, or
+    the one that the source itself is; nothing is unpacked on disk.
 
     Raises BadData if an archive is damaged, too large or none, or if a file is too large; OSError if the source cannot
     be opened.
@@ -152,19 +153,28 @@ def files_in(source: Path, names: Collection[str]) -> Iterator[tuple[PurePath, b
         yield PurePath(source.name), read_bytes(source, LARGEST_FILE)
         return
     try:
-        with _archive(source) as whole, tarfile.open(fileobj=whole, mode="r:") as packed:
-            for member in packed:
-                inside = PurePosixPath(member.name)
-                if any(fnmatchcase(inside.name, name) for name in names) and member.type in (
-                    tarfile.REGTYPE,
-                    tarfile.AREGTYPE,
-                ):
-                    if member.size > LARGEST_FILE:
-                        raise BadData(f"{inside.name} takes {member.size:,} bytes; at most {LARGEST_FILE:,} are read")
-                    content = packed.extractfile(member)
-                    yield inside, content.read() if content else b""
-    except (tarfile.TarError, *DAMAGED, ValueError, OverflowError) as error:
-        raise BadData(f"{source.name} cannot be read as a tar archive: {error}") from error
+        for inside, size, content in _packed(source):
+            if any(fnmatchcase(inside.name, name) for name in names):
+                if size > LARGEST_FILE:
+                    raise BadData(f"{inside.name} takes {size:,} bytes; at most {LARGEST_FILE:,} are read")
+                yield inside, content()
+    except (tarfile.TarError, *DAMAGED, ValueError, OverflowError, RuntimeError) as error:  # the last for a password
+        raise BadData(f"{source.name} cannot be read as a tar or zip archive: {error}") from error
+
+
+def _packed(source: Path) -> Iterator[tuple[PurePath, int, Callable[[], bytes]]]:
+    """The files in an archive: the path, the size and how to read it."""
+    with open_regular(source) as file:
+        if zipfile.is_zipfile(file):
+            with zipfile.ZipFile(file) as packed:
+                for each in packed.infolist():
+                    if not each.is_dir() and not each.filename.startswith("__MACOSX/"):
+                        yield PurePosixPath(each.filename), each.file_size, partial(packed.read, each)
+            return
+    with _archive(source) as whole, tarfile.open(fileobj=whole, mode="r:") as tar:
+        for member in tar:
+            if member.type in (tarfile.REGTYPE, tarfile.AREGTYPE) and (content := tar.extractfile(member)):
+                yield PurePosixPath(member.name), member.size, content.read
 
 
 def _archive(source: Path) -> IO[bytes]:

@@ -149,7 +149,7 @@ class KaggleWerewolfImporter(GameFormat):
     """A replay a file, with the moderator's view in `info.MODERATOR_OBSERVATION`."""
 
     format: ClassVar[str] = "kaggle-werewolf"
-    reads: ClassVar[str] = "replays (.json), a folder or an archive (.tar.gz) of them"
+    reads: ClassVar[str] = "replays (.json), a folder or an archive (.zip, .tar.gz) of them"
     origin: ClassVar[str] = "Kaggle's Game Arena, https://www.kaggle.com/game-arena"
     licence: ClassVar[str] = "Kaggle's terms of use: none that lets anyone pass the words on is known."
     languages: ClassVar[tuple[str, ...]] = ("en",)

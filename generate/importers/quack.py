@@ -224,7 +224,7 @@ class QuackImporter(GameFormat):
     """A folder per game, in the folder of its model: `MODEL/GAME/game.jsonl` with `tier3_claims.jsonl` beside it."""
 
     format: ClassVar[str] = "quack"
-    reads: ClassVar[str] = "an archive (.tar.gz) or a folder"
+    reads: ClassVar[str] = "an archive (.zip, .tar.gz) or a folder"
     origin: ClassVar[str] = "QUACK's authors, https://github.com/AAAAA-Academia-Attractions/QUACK"
     licence: ClassVar[str] = "MIT: Copyright (c) 2026 AAAAA-Academia-Attractions."
     languages: ClassVar[tuple[str, ...]] = ("en",)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 from pathlib import Path
-from typing import Any
+from shutil import make_archive
+from typing import Any, cast
 
 import pytest
 
@@ -90,11 +91,15 @@ def test_a_replay_in_which_a_program_failed_is_kept_as_failed(tmp_path: Path) ->
     assert game.meta["import_notes"] == ["the source says that a player's program failed in it"]
 
 
-def test_a_folder_of_replays_keeps_what_can_be_read(tmp_path: Path) -> None:
-    as_json(tmp_path / "a" / "1.json", foreign.replay(1))
-    as_json(tmp_path / "b" / "2.json", {"info": {}})
-    (tmp_path / "b" / "3.json").write_text("{", encoding="utf-8")
-    good, other, cut = read_games("kaggle-werewolf", tmp_path)
+@pytest.mark.parametrize("kind", ["", "zip", "gztar"])
+def test_a_folder_or_an_archive_of_replays_keeps_what_can_be_read(kind: str, tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    as_json(folder / "a" / "1.json", foreign.replay(1))
+    as_json(folder / "b" / "2.json", {"info": {}})
+    (folder / "b" / "3.json").write_text("{", encoding="utf-8")
+    source = Path(make_archive(str(tmp_path / "all"), kind, folder)) if kind else folder
+    found = sorted(read_games("kaggle-werewolf", source), key=lambda one: isinstance(one, Rejected))
+    good, other, cut = found[0], *sorted(found[1:], key=lambda one: cast(Rejected, one).file)
     assert isinstance(good, GameRecord)
     assert isinstance(other, Rejected)
     assert "MODERATOR_OBSERVATION" in other.reason

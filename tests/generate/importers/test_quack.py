@@ -6,6 +6,7 @@ import io
 import json
 import lzma
 import tarfile
+import zipfile
 from collections import Counter
 from pathlib import Path
 from typing import Any, cast
@@ -114,7 +115,11 @@ def test_an_archive_and_its_folder_are_the_same_games(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "games", games=3)
     paths = sorted(folder.rglob("*.jsonl"), reverse=True)
     archive = pack(tmp_path / "a.tar.gz", {path.relative_to(tmp_path).as_posix(): path.read_bytes() for path in paths})
-    assert games(archive) == games(folder)
+    with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED) as packed:
+        for path in paths:
+            packed.writestr(path.relative_to(tmp_path).as_posix(), path.read_bytes())
+            packed.writestr(f"__MACOSX/{path.relative_to(tmp_path).as_posix()}", b"\0")
+    assert games(archive) == games(tmp_path / "a.zip") == games(folder)
     assert games(folder / "duckling-1" / "g_seed2") == games(folder)[1:2]
     assert import_games("quack", folder, out=tmp_path / "run").games == 3
     (folder / "duckling-1" / "g_seed1" / "game.jsonl").write_bytes(as_lines(log(9)))
@@ -187,13 +192,19 @@ def test_an_archive_that_is_too_large_or_damaged_is_refused(tmp_path: Path, monk
 
     (tmp_path / "cut.tar.gz").write_bytes(archive.read_bytes()[:-300])
     (tmp_path / "other.tar.xz").write_bytes(lzma.compress(bytes(1 << 16)))  # whose unpacked size has no bound
-    for name in ("cut.tar.gz", "other.tar.xz"):
-        assert "cannot be read as a tar archive" in reason(tmp_path / name)
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as packed:
+        packed.writestr("m/g/game.jsonl", as_lines(log()))
+    whole = (tmp_path / "a.zip").read_bytes()
+    (tmp_path / "cut.zip").write_bytes(whole[:-9])
+    (tmp_path / "changed.zip").write_bytes(whole.replace(b"game_started", b"gone_started"))
+    for name in ("cut.tar.gz", "other.tar.xz", "cut.zip", "changed.zip"):
+        assert "cannot be read as a tar or zip archive" in reason(tmp_path / name)
     bomb = pack(tmp_path / "bomb.tar.gz", {"m/zeros": bytes(1 << 22), "m/g/game.jsonl": as_lines(log())})
     monkeypatch.setattr(game_reader, "LARGEST_ARCHIVE", 1 << 20)
     assert "larger than 1,048,576 bytes" in reason(bomb)
     monkeypatch.setattr(game_reader, "LARGEST_FILE", 100)
     assert "at most 100 are read" in reason(archive)
+    assert "at most 100 are read" in reason(tmp_path / "a.zip")
 
 
 @pytest.fixture(scope="module")
