@@ -38,7 +38,8 @@ from liescope.generate.importers.conversations import (
 from liescope.generate.importers.importer_protocol import Imported, Rejected, attempt
 from liescope.generate.importers.jsonl_importer import RowReader, TableImporter
 from liescope.generate.importers.label_column import YES, LabelColumn, LabelOptions, label_column, word_of
-from liescope.generate.importers.statement_rows import SPLIT_NAMES, Row, fault, game_of, present, stated
+from liescope.generate.importers.statement_rows import Row, fault, game_of, present, stated
+from liescope.generate.importers.tables import SPLIT_NAMES
 
 AUTHOR = "author"
 

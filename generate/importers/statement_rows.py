@@ -14,7 +14,7 @@ from liescope.common.errors import BadData
 from liescope.games.core import EventKind, Outcome, Phase
 from liescope.games.record import GameRecord, Seat, Source
 from liescope.generate.importers.game_reader import NO_WINNER, PERSON, GameWriter, Logged
-from liescope.generate.importers.tables import listed
+from liescope.generate.importers.tables import SPLIT_NAMES, listed
 
 UNKNOWN_MODEL = "unknown"
 _PHASES = {Phase.DISCUSSION.value, Phase.VOTING.value, Phase.DEFENCE.value, Phase.REVOTE.value}
@@ -22,7 +22,6 @@ _TRUE = frozenset({"true", "t", "yes", "y", "1", "1.0", "deceptive", "lie"})
 _FALSE = frozenset({"false", "f", "no", "n", "0", "0.0", "honest", "truth"})
 _NOTHING = frozenset({"na", "n/a", "#n/a", "<na>", "nan", "nat", "null", "none"})
 _SAID = frozenset({"text", "reasoning", "self_reason", "reason", "quote"})
-SPLIT_NAMES = {"train": "train", "test": "test"} | dict.fromkeys(("validation", "valid", "val", "dev"), "validation")
 
 
 def present(value: Any) -> bool:

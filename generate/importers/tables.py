@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from decimal import Decimal
+from functools import partial
 from io import StringIO
 from itertools import groupby
 from operator import itemgetter
@@ -23,11 +24,19 @@ from pathlib import Path
 from typing import Any
 
 from liescope.common.errors import BadData
-from liescope.common.reading import Reading
+from liescope.common.reading import Reading, regular
 from liescope.generate.corpus.hub import hub_repo, plain_errors
 from liescope.generate.importers.delimited import UNNAMED, read_delimited
 from liescope.generate.importers.importer_protocol import Rejected, fingerprint
-from liescope.generate.importers.text_files import DAMAGED, Rows, is_lines, read_objects, read_whole, text_of
+from liescope.generate.importers.text_files import (
+    DAMAGED,
+    LONGEST_LINE,
+    Rows,
+    is_lines,
+    read_objects,
+    read_whole,
+    text_of,
+)
 
 _PARQUET = b"PAR1"
 _LONGEST_LIST = 1 << 20  # characters of a list that Python wrote
@@ -35,6 +44,7 @@ _BATCH = 1024
 _CARD = "if that is about its card, README.md, mend the card or take it away; else name the files with the rows"
 _PACKED = frozenset({".gz", ".bz2", ".xz", ".zip"})
 _ENDINGS = frozenset({".jsonl", ".json", ".csv", ".tsv", ".parquet", ".txt", ".eval", ".xlsx", *_PACKED})  # of files
+SPLIT_NAMES = {"train": "train", "test": "test"} | dict.fromkeys(("validation", "valid", "val", "dev"), "validation")
 TOO_MANY = "{name} has more than {most:,} rows: divide it and name all its parts, or allow more with --most-rows"
 _NO_COMMA = re.compile(r"""['"\]}]\s+['"\[{]""")
 
@@ -100,6 +110,9 @@ def _with_commas(text: str) -> str:
 
 
 def _read(source: Path, columns: Collection[str], most: int | None, names: Sequence[str]) -> Rows:
+    if source.is_dir() and (texts := _texts_in(source)):
+        yield from enumerate(map(partial(_text_row, source), texts), 1)
+        return
     if dataset := dataset_of(source):
         yield from _read_dataset(*dataset)
         return
@@ -151,6 +164,33 @@ def read_parquet(
     except (pa.ArrowException, OSError, ValueError) as error:
         why = f"not Parquet, or damaged: {str(error).splitlines()[0][:200]}"
         yield number + 1, Rejected(source.name, number + 1, "", why)
+
+
+# Folders of texts
+
+
+def _texts_in(folder: Path) -> list[Path]:
+    """The .txt files of a folder without tables whose subfolders sort them, as by label; not by split alone."""
+    inside = [path.relative_to(folder) for path in folder.rglob("*") if path.is_file()]
+    files = [path for path in inside if not any(part.startswith(".") for part in path.parts)]
+    sorts = {part.casefold() for path in files for part in path.parts[:-1] if path.suffix == ".txt"}
+    tables = {".arrow", *_ENDINGS} - {".txt"}
+    kept = sorts - SPLIT_NAMES.keys() and not tables & {path.suffix.lower() for path in files}
+    return sorted(path for path in files if path.suffix == ".txt") if kept else []
+
+
+def _text_row(folder: Path, file: Path) -> dict[str, Any] | Rejected:
+    """A text, by its file's name and the folders around it, from the top; one that is called like a split is that."""
+    try:
+        words = b"".join(text_of(regular(folder / file, LONGEST_LINE))).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        return Rejected(str(file), 0, "", f"not UTF-8: {error.reason} at byte {error.start}")
+    except (BadData, *DAMAGED) as error:
+        return Rejected(str(file), 0, "", str(error))
+    folders = [part for part in file.parts[:-1] if part.casefold() not in SPLIT_NAMES]
+    split = next((part for part in file.parts[:-1] if part not in folders), None)
+    told = {f"folder_{at}": name for at, name in enumerate(folders, 1)}
+    return {"text": words, "file": file.stem, "split": split, **told}
 
 
 # Datasets

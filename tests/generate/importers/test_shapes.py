@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 from liescope.common.errors import BadData
+from liescope.games.record import GameRecord
 from liescope.generate.importers.importer_protocol import Rejected
 from liescope.generate.importers.importing import import_games, read_games
 from liescope.generate.importers.tables import listed, read_rows
@@ -133,3 +134,43 @@ def test_turns_a_row_each_stand_by_their_numbers_or_as_they_come(tmp_path: Path)
     assert games("chat", tmp_path / "a.csv") == [there]
     (found,) = games("chat", [{**row, "turn": row["turn"] if row["turn"] > 9 else None} for row in rows[::-1]])
     assert [event.text for event in found.events] == ["No.", "Alone?", "Yes.", "Home?"]
+
+
+def test_texts_in_folders_are_a_row_each_with_the_folders_as_columns(tmp_path: Path) -> None:
+    """As reviews of hotels and films are published: a folder for each class, and folds or splits around them."""
+    words = {"up/faked_by_us/fold1/f_inn_1.txt": "Lovely.\nWe stayed.", "up/true_of_web/fold2/t_inn_1.txt": "Fine."}
+    for folder, content in {**words, "up/true_of_web/fold2/.t.txt": "x", "read.me": "x"}.items():
+        (tmp_path / "spam" / folder).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "spam" / folder).write_text(content, encoding="utf-8")
+    found = games("text", tmp_path / "spam", label="folder_2", deceptive=["faked_by_us"], group="folder_3")
+    assert [(game.events[0].text, labels(game), game.meta.get("family")) for game in found] == [
+        ("Lovely.\nWe stayed.", [True], "fold1"), ("Fine.", [False], "fold2")
+    ]  # fmt: skip
+    for place, content in {
+        "train/lie/1.txt": b"One.",
+        "dev/truth/1.txt": b"Two.",
+        "dev/lie/2.txt": b"\xff\xfa",
+    }.items():
+        (tmp_path / "split" / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "split" / place).write_bytes(content)
+    bad, two, one = read_games("text", tmp_path / "split")
+    assert isinstance(bad, Rejected)
+    assert (bad.file, bad.reason[:9]) == ("dev/lie/2.txt", "not UTF-8")
+    assert isinstance(one, GameRecord)
+    assert isinstance(two, GameRecord)
+    assert [(game.meta.get("split"), labels(game)) for game in (one, two)] == [
+        ("train", [True]), ("validation", [False])
+    ]  # fmt: skip
+
+
+def test_a_folder_of_lines_or_with_a_table_is_a_dataset_as_before(tmp_path: Path) -> None:
+    for place in ("train/a.txt", "test/a.txt", "notes/a.txt"):
+        (tmp_path / place).parent.mkdir(exist_ok=True)
+        (tmp_path / place).write_text("One line.\nAnother line.\n", encoding="utf-8")
+    assert len(games("text", tmp_path)) == 3
+    (tmp_path / "notes" / "a.txt").unlink()
+    assert len(games("text", tmp_path)) == 4
+    (tmp_path / "notes" / "a.txt").write_text("One line.", encoding="utf-8")
+    (tmp_path / "test" / "a.txt").unlink()
+    (tmp_path / "train" / "a.csv").write_text("text,label\nOne.,lie\n", encoding="utf-8")
+    assert [labels(game) for game in games("text", tmp_path)] == [[True]]
