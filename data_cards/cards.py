@@ -79,10 +79,9 @@ def render_dataset_card(facts: Mapping[str, Any], games: Mapping[str, str]) -> s
     """
     try:
         derived = _derive(facts, games)
-        metadata = _front_matter(_dataset_metadata({**facts, **derived}))
     except KeyError as error:
         raise CardError(f"the facts of the corpus lack {error}") from error
-    return _render("dataset.md.jinja", {**facts, **derived, "metadata": metadata})
+    return _render("dataset.md.jinja", {**facts, **derived})
 
 
 class _Words(yaml.SafeDumper):  # type: ignore[misc]
@@ -96,32 +95,6 @@ def _front_matter(metadata: Mapping[str, Any]) -> str:
     """The YAML at the top of every card, which reads back as what is given; what is None or empty is left out."""
     given = {name: value for name, value in metadata.items() if value}
     return str(yaml.dump(given, Dumper=_Words, sort_keys=False, allow_unicode=True)).strip()
-
-
-def _dataset_metadata(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """What the Hub and `datasets` read of a corpus."""
-    configs = [
-        {
-            "config_name": config,
-            **({"default": True} if config == "statements" else {}),
-            "version": facts["versions"][config],
-            "data_files": [
-                {"split": file["split"], "path": file["path"]}
-                for file in facts["files"]
-                if file["config"] == config and file["rows"]
-            ],
-        }
-        for config in facts["filled"]
-    ]
-    return {
-        "pretty_name": facts["name"],
-        "language": facts["languages"],
-        "license": facts["licence_id"],
-        "license_name": facts["licence_name"],
-        "task_categories": ["text-classification"] if facts["labelled"] else [],
-        "tags": [*_TAGS, *facts["tags"], "liescope", *(f"source-{source}" for source in facts["seat_sources"])],
-        "configs": configs,
-    }
 
 
 def render_model_card(facts: Mapping[str, Any]) -> str:
@@ -183,23 +156,32 @@ def _derive(facts: Mapping[str, Any], games: Mapping[str, str]) -> dict[str, Any
     played = bool(_of_games(facts["kinds"]))
     told = GAME if played else unit  # columns that only games fill are described if any record is a game
     licence_id, licence_name = hub_licence(facts["licences"])
+    labelled = any(label["labelled"] for label in facts["labels"])
+    filled = [config for config in TABLES if any(facts["rows"][config].values())]
+    units = sorted({f"{unit_of([kind])}s" for kind in facts["kinds"]} - {"games"})
+    sources = [f"source-{source}" for source in facts["seat_sources"]]
+    metadata = {
+        "pretty_name": facts["name"],
+        "language": languages_of(facts["licences"]),
+        "license": licence_id,
+        "license_name": licence_name,
+        "task_categories": ["text-classification"] * labelled,
+        "tags": [*_TAGS, *_of_games(facts["kinds"]), *units, "liescope", *sources],
+        "configs": [_config(facts, config) for config in filled],
+    }
     return {
+        "metadata": _front_matter(metadata),
         "tables": TABLES,
         "columns": {config: columns_markdown(config, told) for config in TABLES},
         "meanings": {config: table.words(told) for config, table in TABLES.items()},
         "only_games": {} if played else {config: columns_of_games(config) for config in TABLES},
-        "versions": {config: _content_version(facts, config) for config in TABLES},
-        "filled": [config for config in TABLES if any(facts["rows"][config].values())],
+        "filled": filled,
         "statements": statements,
         "holding": holding(facts["kinds"], facts["games"], statements),
         "played": played,
         "unit": unit,
         "units": f"{unit}s",
-        "languages": languages_of(facts["licences"]),
-        "labelled": any(label["labelled"] for label in facts["labels"]),
-        "tags": [*_of_games(facts["kinds"]), *sorted({f"{unit_of([kind])}s" for kind in facts["kinds"]} - {"games"})],
-        "licence_id": licence_id,
-        "licence_name": licence_name,
+        "labelled": labelled,
         "label_licence": LABELS,
         "not_shared": may_not_be_shared(facts["licences"]),
         "source_words": SOURCES,
@@ -213,12 +195,17 @@ def _derive(facts: Mapping[str, Any], games: Mapping[str, str]) -> dict[str, Any
     }
 
 
-def _content_version(facts: Mapping[str, Any], config: str) -> str:
-    """A version made of a config's content."""
-    # `datasets` caches by folder, config and version; with an equal version it would serve an earlier corpus's rows.
-    content = "".join(str(file["sha256"]) for file in facts["files"] if file["config"] == config)
-    digest = sha256(content.encode()).digest()
-    return f"0.{int.from_bytes(digest[:4])}.{int.from_bytes(digest[4:8])}"
+def _config(facts: Mapping[str, Any], config: str) -> dict[str, Any]:
+    """What `datasets` reads of a config."""
+    # It caches by folder, config and version; with an equal version it would serve an earlier corpus's rows.
+    files = [file for file in facts["files"] if file["config"] == config]
+    digest = sha256("".join(str(file["sha256"]) for file in files).encode()).digest()
+    return {
+        "config_name": config,
+        **({"default": True} if config == "statements" else {}),
+        "version": f"0.{int.from_bytes(digest[:4])}.{int.from_bytes(digest[4:8])}",
+        "data_files": [{"split": file["split"], "path": file["path"]} for file in files if file["rows"]],
+    }
 
 
 def _render(template: str, facts: Mapping[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -20,10 +21,12 @@ from liescope.detectors.detector_registry import detector_class, make
 from liescope.detectors.detector_settings import WORDS
 from liescope.detectors.examples import GOLD, Example, target_column
 from liescope.detectors.material import NOT_TO_BE_LEARNED
-from liescope.detectors.statement_inputs import OF_ANOTHER, StatementReader, each_statement
+from liescope.detectors.statement_inputs import COLUMNS, OF_ANOTHER, StatementReader, each_statement
 from liescope.detectors.text_form import SPEAKER_TOKEN, TextConfig
 from liescope.generate.importers.column_names import canary_of
+from liescope.generate.importers.conversations import EXCHANGE
 from liescope.generate.importers.label_column import LabelColumn
+from liescope.generate.importers.receipt import Receipt, as_value
 
 
 class InputError(UsageError, ValueError):
@@ -65,6 +68,8 @@ class LieDetector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         of two numbers, the greater.
     detector_ : Detector
         What has learned.
+    receipt_ : Receipt
+        How many texts came in, of how many groups, which columns are read, and which label means what.
 
     Examples
     --------
@@ -161,7 +166,12 @@ class LieDetector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
             check_consistent_length(examples, belongs)
             detector.fit(examples, place == lies, belongs)
-        self.classes_, self.detector_, self._lies = classes, detector, lies
+            named = zip(map(as_value, classes[place]), (place == lies).tolist(), strict=True)
+            columns = dict.fromkeys(name for one in given if isinstance(one, Mapping) for name in map(str, one))
+            told = Receipt("text", len(given), len(examples), texts=len(examples), labels=Counter(named))
+            told.families.update(map(hash, belongs.tolist()))
+            told.reads(columns, {name: name for name in columns if name in COLUMNS or name.casefold() in EXCHANGE})
+        self.classes_, self.detector_, self._lies, self.receipt_ = classes, detector, lies, told
         return self
 
     def predict_proba(self, X: Any) -> Floats:  # noqa: N803

@@ -261,7 +261,7 @@ def label_counts(statements: pl.DataFrame) -> dict[str, int]:
 def labels_there_are(counts: Mapping[str, int]) -> str:
     """Which targets have labels, in words; for one without labels, what to do instead."""
     if not counts:
-        return "no target has labels here; if the source has some, import it again and say where (--label or --map)"
+        return "no target has labels here; if the source has some, say where: --label or --map of import, or labels="
     return "labels there are: " + ", ".join(f"{target} {count:,}" for target, count in counts.items())
 
 

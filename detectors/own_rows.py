@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from liescope.common.errors import UsageError
+from liescope.common.errors import BadData, UsageError
 from liescope.common.text import CHAT, TEXT
 from liescope.detectors.examples import corpus_name
 from liescope.detectors.statement_inputs import each_statement
@@ -19,6 +21,7 @@ from liescope.generate.importers.importing import Import
 from liescope.generate.importers.tables import class_names, decoded
 
 OWN_NAME = "own data"
+_OPTION = re.compile(r"(name [a-z ]+|say which values are lies) with --(label|deceptive)")  # of a command
 
 
 def is_own(source: Any) -> bool:
@@ -50,14 +53,18 @@ def corpus_of(source: Any, labels: Iterable[Any] | None = None, groups: Iterable
         raise UsageError("there are no texts to learn from")
     kind = CHAT if is_chat(list(rows[0])) else TEXT
     found = Import(kind, rows)
-    return in_memory(_usable(found.games()), OWN_NAME, {kind: found.importer.terms()})
+    corpus = in_memory(_usable(found.games()), OWN_NAME, {kind: found.importer.terms()})
+    if found.receipt.missing:
+        raise BadData(f"{found.receipt.missing:,} of {len(rows):,} rows are neither kept nor left out for a reason")
+    return replace(corpus, receipt=found.receipt)
 
 
 def _usable(games: Iterable[GameRecord | Rejected]) -> Iterator[GameRecord]:
     for one in games:
         if isinstance(one, Rejected):
-            where = f"row {one.line} cannot be used: " if one.line else ""
-            raise UsageError(f"{where}{one.reason}; leave such rows out, or mend them")
+            if not one.line:
+                raise UsageError(_OPTION.sub("give labels=", one.reason))
+            raise UsageError(f"row {one.line} cannot be used: {one.reason}; leave such rows out, or mend them")
         yield one
 
 

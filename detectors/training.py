@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Self
@@ -48,6 +48,7 @@ from liescope.detectors.study.scores import (
 from liescope.detectors.text_form import TextConfig
 from liescope.detectors.view.transcript import GameMoment, Transcript
 from liescope.generate.corpus.read import check
+from liescope.generate.importers.receipt import Receipt
 
 
 def is_first() -> bool:
@@ -94,7 +95,7 @@ class TrainResult:
 
     model: its folder; file: the contents of its model.json; rows: its figures, out of fold on train and on validation;
     scores: with the columns `SCORES`, for both splits; notes: what the detector left out, and what
-    could not be computed, and why.
+    could not be computed, and why; receipt: of data in memory, what became of its rows and labels.
     """
 
     model: Path
@@ -102,6 +103,7 @@ class TrainResult:
     rows: tuple[Figure, ...]
     scores: pl.DataFrame
     notes: tuple[str, ...]
+    receipt: Receipt | None = None
 
     @property
     def metrics(self) -> pl.DataFrame:
@@ -180,13 +182,18 @@ def train(
     try:
         with shown(progress and is_first()) as show:
             found = corpus_of(corpus, labels, groups)
+            receipt: Receipt | None = getattr(found, "receipt", None)
+            if receipt and show is not silent:
+                sys.stderr.write(f"{receipt}\n")
             check(found)
             check_may_train(found)
             target = own.target or usual_target(found)
             recipe = Recipe.of(kind or usual_kind(target), target, own, options)
             with _folder_for(Path(out)) as fresh:
                 material = read_material(found, source_name(corpus), target, recipe.text)
-                return _train_on(material, recipe, Path(out), fresh, show, began)
+                result = _train_on(material, recipe, Path(out), fresh, show, began)
+                told = (receipt.read_as,) if receipt and receipt.labels else ()
+                return replace(result, notes=(*told, *result.notes), receipt=receipt)
     except OSError as error:
         why = error.strerror or error
         raise UsageError(f"{out} cannot be written ({why}); make room for it or choose another --out") from error

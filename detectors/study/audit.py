@@ -122,6 +122,6 @@ def audit(
         name, target = source_name(corpus), own.target or usual_target(found)
         said, fits = partial(show, f"audit of {name}"), count(1)
         data = read_audited(found, target, own.split, own.seed, lambda: said(min(next(fits), _FITS), _FITS))
-        result = checked(data, name)
+        result = replace(checked(data, name), receipt=getattr(found, "receipt", None))
         said(_FITS, _FITS)
     return result if out is None else result.with_report(report(result), Path(out))

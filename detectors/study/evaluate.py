@@ -88,7 +88,9 @@ def evaluate(
         for model in loaded.values():
             if limits.cache is not None and isinstance(model.detector, AsksChatModel):
                 model.detector.keep_replies_in(limits.cache)
-        result = _evaluate(loaded, corpus_of(corpus, labels, groups), name, own, judges, people, show, progress)
+        found = corpus_of(corpus, labels, groups)
+        result = _evaluate(loaded, found, name, own, judges, people, show, progress)
+        result = replace(result, receipt=getattr(found, "receipt", None))
     return result if out is None else result.with_report(report(result), Path(out))
 
 

@@ -18,6 +18,7 @@ from liescope.common.report.contents import Report, with_interval
 from liescope.common.statistics import CHANGE, PROPORTION, Estimate, Floats, Scale, Spread, estimate
 from liescope.detectors.study.metrics import DIFFERENCE, METRICS, root
 from liescope.detectors.study.scores import in_pairs, resampled_as
+from liescope.generate.importers.receipt import Receipt
 
 FIGURES = {
     **dict.fromkeys(("scorer", "target", "where", "metric"), pl.String),
@@ -193,13 +194,14 @@ def describe(table: pl.DataFrame) -> tuple[int, int, float | None]:
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
 class StudyResult:
     """The result of every study. rows: every figure; notes: what could not be computed, and what was left out;
-    told, files: the report, and its files, if one was written.
+    told, files: the report, and its files, if one was written; receipt: of data in memory.
     """
 
     rows: tuple[Figure, ...]
     notes: tuple[str, ...] = ()
     told: Report | None = None
     files: tuple[Path, ...] = ()
+    receipt: Receipt | None = None
 
     @property
     def findings(self) -> Sequence[Finding]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import file_digest, sha256
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import polars as pl
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
@@ -26,6 +26,9 @@ from liescope.games.record import GameRecord
 from liescope.generate.corpus.hub import download, hub_repo
 from liescope.labeling.record_rows import family_of
 
+if TYPE_CHECKING:
+    from liescope.generate.importers.receipt import Receipt
+
 FORMAT = 6
 FACTS_FILE, CARD_FILE, CROISSANT_FILE = "corpus.json", "README.md", "croissant.json"
 
@@ -37,11 +40,14 @@ def data_file(config: str, split: str) -> str:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class CorpusInMemory:
-    """The corpus that `build` would make of some games. tables: all but calls; licences: as in corpus.json."""
+    """The corpus that `build` would make of some games. tables: all but calls; licences: as in corpus.json; receipt: of
+    the rows that they were read from, None for games that were not.
+    """
 
     name: str
     tables: Mapping[str, pl.DataFrame]
     licences: Sequence[Mapping[str, Any]]
+    receipt: Receipt | None = None
 
     def __str__(self) -> str:
         return self.name

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,6 +14,7 @@ from liescope.common.errors import UsageError
 from liescope.common.settings import declare
 from liescope.common.text import holding, number_of, plain, sentence, unit_of
 from liescope.generate.importers.importing import IMPORTERS, REJECTED_FILE, ImportResult, import_games
+from liescope.generate.importers.receipt import cut
 
 _SHOWN_NOTES = 8
 _FEW = 3
@@ -70,7 +70,7 @@ def import_(
         emit(result.to_json())
     else:
         _report(result)
-    if result.receipt and result.receipt.missing:
+    if result.receipt.missing:
         lost = f"{result.receipt.missing:,} of {result.receipt.rows:,} rows"
         typer.echo(f"error: {lost} are neither kept nor left out for a reason", err=True)
         raise typer.Exit(1)
@@ -82,47 +82,24 @@ def import_(
 
 def _report(result: ImportResult) -> None:
     facts, unit = result.to_json(), unit_of([result.format])
-    said = result.summary.statements
-    what = number_of(result.games, unit) if unit == "game" else holding([result.format], result.games, said)
+    receipt, options = result.receipt, IMPORTERS[result.format].Options.model_fields
+    what = number_of(result.games, unit) if unit == "game" else holding([result.format], result.games, receipt.texts)
     typer.echo(f"{what} in {result.run} ({result.new} new), read in {facts['seconds']} s")
     if unit == "game":
         _list_players(facts)
-    _list_receipt(result)
+    typer.echo(str(receipt))
+    if receipt.lacks in options:
+        typer.echo(f"--{receipt.lacks} names the values that mean {receipt.lacks}")
     for column, cells in facts["left_out"].items():
-        unread = f"{cells} cells of {_cut(column, _MODEL)} could not be read and are left out; their rows are kept"
+        unread = f"{cells} cells of {cut(column, _MODEL)} could not be read and are left out; their rows are kept"
         typer.echo(plain(unread))
     _list_notes(result, unit)
     if result.rejections:
         typer.echo(f"{result.rejections:,} could not be imported; all are listed in {result.run / REJECTED_FILE}:")
         for bad in result.first_rejected:
             place = f"{bad.file}, line {bad.line}" if bad.line else bad.file
-            which = f" ({_cut(bad.game_id, _MODEL)})" if bad.game_id else ""
-            typer.echo(plain(f"  {_cut(f'{place}{which}: {bad.reason}', 2 * _WIDTH)}"))
-
-
-def _list_receipt(result: ImportResult) -> None:
-    """What became of the rows: it adds up, and one class is said."""
-    if not (receipt := result.receipt):
-        return
-    lost = "".join(f"; {rows:,} left out: {_cut(why, _WIDTH)}" for why, rows in receipt.left_out.most_common(_FEW))
-    lines = [f"{number_of(receipt.rows, 'row')} read, {receipt.kept:,} kept{lost}"]
-    used = ", ".join(name if name == what else f"{name} ({what})" for what, name in receipt.used.items())
-    unread = f"; not read: {', '.join(receipt.ignored)}" if receipt.ignored else ""
-    lines.append(f"columns: {used}{unread}")
-    classes = Counter[bool | None]()
-    for (value, deceptive), rows in receipt.labels.most_common():
-        classes[deceptive] += rows
-        if len(lines) < _SHOWN_NOTES + 2:
-            means = {True: "deceptive", False: "honest", None: "no label"}[deceptive]
-            lines.append(f"  {_cut(value, _MODEL) or '(empty)':{_MODEL}} {rows:>9,}  {means}")
-    lines += [f"  and {more} other values"] if (more := len(receipt.labels) - _SHOWN_NOTES) > 0 else []
-    if receipt.labels:
-        lines.append(f"labels: {classes[True]:,} deceptive, {classes[False]:,} honest, {classes[None]:,} without")
-    if receipt.labels and bool(classes[True]) != bool(classes[False]):
-        lacks, option = ("honest", "--honest") if classes[True] else ("deceptive", "--deceptive")
-        lines.append(f"no row is {lacks}: detectors need both; {option} names the values that mean it")
-    for line in lines:
-        typer.echo(plain(line))
+            which = f" ({cut(bad.game_id, _MODEL)})" if bad.game_id else ""
+            typer.echo(plain(f"  {cut(f'{place}{which}: {bad.reason}', 2 * _WIDTH)}"))
 
 
 def _list_players(facts: Mapping[str, Any]) -> None:
@@ -141,7 +118,7 @@ def _list_players(facts: Mapping[str, Any]) -> None:
     for role, models in facts["models"].items():
         for model, count in models.items():
             wins = ", ".join(f"{winner} {games}" for winner, games in count["winners"].items())
-            names = f"{_cut(role or '–', _ROLE):{_ROLE}} {_cut(model, _MODEL):{_MODEL}}"
+            names = f"{cut(role or '–', _ROLE):{_ROLE}} {cut(model, _MODEL):{_MODEL}}"
             typer.echo(plain(_cut_line(f"  {names} {count['games']:6}  {wins}")))
 
 
@@ -151,13 +128,8 @@ def _list_notes(result: ImportResult, unit: str) -> None:
         return
     typer.echo(f"notes, and how many {unit}s each is about (they are kept with the {unit}):")
     for note, games in notes.most_common(_SHOWN_NOTES):
-        typer.echo(plain(f"  {games:6}  {_cut(note, _WIDTH - 10)}"))
+        typer.echo(plain(f"  {games:6}  {cut(note, _WIDTH - 10)}"))
 
 
 def _cut_line(line: str) -> str:
     return line if len(line) <= _WIDTH else f"{line[: _WIDTH - 1]}…"
-
-
-def _cut(text: str, length: int) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= length else f"{text[: length - 1]}…"

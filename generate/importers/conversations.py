@@ -25,6 +25,8 @@ _TURN = {"conversation": _CONVERSATIONS, "role": frozenset(("role",)), "content"
 USUAL = {"text": frozenset(("text",)), **_PAIR, **_TURN}
 """By what it holds, the usual names of a column."""
 _WITH = ("system", "input")  # what goes with an exchange
+EXCHANGE = frozenset().union(*_PAIR.values(), *(NAMES[what] for what in _WITH))
+"""Usual names of the columns of an exchange."""
 _ROLES = {
     "human": "user",
     "gpt": ASSISTANT,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,9 @@ from liescope.common.reading import check_folder, open_regular
 from liescope.common.settings import OptionsModel
 from liescope.data_cards.licences import Terms
 from liescope.games.record import GameRecord
+
+Labels = Counter[tuple[str, bool | None]]
+"""How often each value of a label stands in a source, and whether it means deceptive."""
 
 
 def fingerprint(source: Path) -> str:
@@ -32,11 +36,14 @@ def fingerprint(source: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A game and its position. line: in its source, from 1; rows: how many of a table it was made of."""
+    """A game and its position. line: in its source, from 1; rows: how many of a table it was made of; labels: of these,
+    as the source has them.
+    """
 
     line: int
     game: GameRecord
     rows: int = 1
+    labels: Labels | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +114,12 @@ class Importer(ABC):
         """
 
 
-def attempt(file: str, line: int, game_id: str, make: Callable[[], GameRecord], rows: int = 1) -> Imported | Rejected:
-    """The game that `make` returns, or a rejection with the reason it failed. rows: of a table, which it is made of."""
+def attempt(
+    file: str, line: int, game_id: str, make: Callable[[], GameRecord], rows: int = 1, labels: Labels | None = None
+) -> Imported | Rejected:
+    """The game that `make` returns, or a rejection with the reason it failed. rows, labels: as in `Imported`."""
     try:
-        return Imported(line, make(), rows)
+        return Imported(line, make(), rows, labels)
     except UsageError as error:
         return Rejected(file, line, game_id, str(error), rows)
     except RecursionError:

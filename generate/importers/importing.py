@@ -28,11 +28,12 @@ from liescope.generate.importers.avalon_nlu import AvalonImporter
 from liescope.generate.importers.diplomacy import DiplomacyImporter
 from liescope.generate.importers.importer_protocol import Imported, Importer, Rejected, fingerprint
 from liescope.generate.importers.inspect_logs import InspectImporter, ScoutImporter
-from liescope.generate.importers.jsonl_importer import JsonlImporter, Receipt, TableImporter
+from liescope.generate.importers.jsonl_importer import JsonlImporter, TableImporter
 from liescope.generate.importers.kaggle_werewolf import KaggleWerewolfImporter
 from liescope.generate.importers.mini_mafia import MiniMafiaImporter
 from liescope.generate.importers.own_data import ChatImporter, TextImporter
 from liescope.generate.importers.quack import QuackImporter
+from liescope.generate.importers.receipt import Receipt
 from liescope.generate.importers.secret_mafia import SecretMafiaImporter
 from liescope.generate.importers.tables import tidied
 from liescope.generate.runs.journal import Journal
@@ -76,7 +77,6 @@ class ImportSummary:
     """
 
     games: int = 0
-    statements: int = 0
     failed: int = 0
     with_a_person: int = 0
     filled_in: Counter[str] = field(default_factory=Counter)
@@ -89,7 +89,6 @@ class ImportSummary:
         """Count one game."""
         winner = game.outcome.winner if game.outcome else ""
         self.games += 1
-        self.statements += sum(event.kind is EventKind.STATEMENT for event in game.events)
         self.failed += game.status is Status.FAILED
         self.winners[winner] += 1
         self.with_a_person += any(seat.source is Source.HUMAN for seat in game.seats)
@@ -106,7 +105,7 @@ class ImportResult:
 
     run: the folder; format: of the sources; summary: counts over all games of the sources; new: the number not in the
     folder before; first_rejected: the first item that could not be read; rejections: the number of such items; seconds:
-    how long the import took; receipt: what became of the rows of tables, None for other sources.
+    how long the import took; receipt: what became of rows, columns and labels.
     """
 
     run: Path
@@ -116,7 +115,7 @@ class ImportResult:
     rejections: int
     first_rejected: tuple[Rejected, ...]
     seconds: float
-    receipt: Receipt | None = None
+    receipt: Receipt
 
     @property
     def games(self) -> int:
@@ -155,7 +154,7 @@ class ImportResult:
             "new": self.new,
             "rejected": self.rejections,
             "seconds": round(self.seconds, 2),
-            **({"receipt": self.receipt.to_json()} if self.receipt else {}),
+            "receipt": self.receipt.to_json(),
         }
 
     def _models(self) -> dict[str, dict[str, dict[str, Any]]]:
@@ -218,7 +217,8 @@ class Import:
         kind = IMPORTERS[format]
         given = {name: Path(value) if isinstance(value, os.PathLike) else value for name, value in options.items()}
         self.importer = kind(kind.Options.of(given, format))
-        self.receipt = self.importer.receipt if isinstance(self.importer, TableImporter) else Receipt()
+        self.receipt = self.importer.receipt if isinstance(self.importer, TableImporter) else Receipt(unit_of([format]))
+        self.receipt.languages = self.importer.terms().languages
         self._sources = [
             local(one)
             if isinstance(one, str | os.PathLike)
@@ -259,12 +259,13 @@ class Import:
         rejections = 0
         for name, source in zip((path.name for path in self.names), self._sources, strict=True):
             for found in self._read(source):
+                self.receipt.rows += 0 if isinstance(self.importer, TableImporter) else found.rows
                 kept = found if isinstance(found, Rejected) else self._checked(found, name, seen)
                 if isinstance(kept, Rejected):
                     rejections += 1
                     self.receipt.left_out[kept.reason] += kept.rows
-                else:
-                    self.receipt.kept += found.rows
+                elif isinstance(found, Imported):
+                    self.receipt.keeps(kept, found.rows, found.labels)
                 yield kept
                 if rejections >= MOST_REJECTED:
                     reason = f"{MOST_REJECTED:,} lines could not be read; the rest was left out"
@@ -358,8 +359,8 @@ def _keep(
                 new += 1
             bar.update(task, advance=1, note=f"{rejections} rejected" if rejections else "")
         bar.update(task, total=summary.games)
-    receipt = source.receipt if isinstance(source.importer, TableImporter) else None
-    return ImportResult(journal.path, format, summary, new, rejections, tuple(first), perf_counter() - began, receipt)
+    took = perf_counter() - began
+    return ImportResult(journal.path, format, summary, new, rejections, tuple(first), took, source.receipt)
 
 
 def _run_folder(out: Path, plan: dict[str, Any]) -> Journal:

@@ -6,7 +6,7 @@ import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
 from functools import cache, partial
 from itertools import chain, islice
 from pathlib import Path
@@ -18,7 +18,8 @@ from liescope.common.errors import BadData, UsageError
 from liescope.common.settings import OptionsModel
 from liescope.data_cards.licences import OPEN, Terms
 from liescope.games.game_registry import GAMES
-from liescope.generate.importers.importer_protocol import Imported, Importer, Rejected, attempt
+from liescope.generate.importers.importer_protocol import Imported, Importer, Labels, Rejected, attempt
+from liescope.generate.importers.receipt import Receipt, as_value
 from liescope.generate.importers.statement_rows import ALSO, NEEDED, REQUIRED, Row, fault, game_of, present, read_row
 from liescope.generate.importers.tables import TOO_MANY, Spool, dataset_of, identity, read_rows
 from liescope.generate.importers.text_files import Rows
@@ -27,6 +28,7 @@ MOST_ROWS = 100_000  # of one game
 MOST_TABLE_ROWS = 1_000_000  # of one file or dataset, unless the user allows more
 SHOWN = 12  # columns in a message
 _HEAD = 500  # rows read to learn a source's columns and what is in them
+_AGAIN = 30  # times that columns are learned anew, where rows after those have others
 _CODE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 
 
@@ -61,45 +63,6 @@ class SourceOptions(OptionsModel):
             if not _CODE.fullmatch(one):
                 raise ValueError(f"{one!r} is no code of a language; give one such as en, de or pt-BR")
         return given
-
-
-@dataclass
-class Receipt:
-    """What became of the rows of tables. rows: read; kept: in records; left_out: by reason; used: by what it holds,
-    the column; ignored: columns of no use; labels: rows by value of the label, and whether that means deceptive.
-    """
-
-    rows: int = 0
-    kept: int = 0
-    left_out: Counter[str] = field(default_factory=Counter)
-    used: dict[str, str] = field(default_factory=dict)
-    ignored: tuple[str, ...] = ()
-    labels: Counter[tuple[str, bool | None]] = field(default_factory=Counter)
-
-    @property
-    def missing(self) -> int:
-        """Rows that are neither kept nor left out for a reason: none, if nothing is wrong here."""
-        return self.rows - self.kept - self.left_out.total()
-
-    def counted(self, rows: Rows) -> Rows:
-        """The same rows, counted as they pass."""
-        for row in rows:
-            self.rows += 1
-            yield row
-
-    def to_json(self) -> dict[str, Any]:
-        """As plain JSON data."""
-        read_as = {True: "deceptive", False: "honest", None: "none"}
-        return {
-            "rows": self.rows,
-            "kept": self.kept,
-            "left_out": dict(self.left_out.most_common()),
-            "columns": {"used": self.used, "ignored": list(self.ignored)},
-            "labels": [
-                {"value": value, "read_as": read_as[one], "rows": rows}
-                for (value, one), rows in self.labels.most_common()
-            ],
-        }
 
 
 class RowReader(ABC):
@@ -191,9 +154,8 @@ class TableImporter(Importer):
             if columns:
                 yield Rejected(name, 0, "", problem, len(told))
             return
-        self.receipt.used |= reader.used
-        self.receipt.ignored = tuple(one for one in columns if one not in reader.used.values())
-        spool = Spool(on_disc)
+        self.receipt.reads(columns, reader.used)
+        spool, again, known = Spool(on_disc), _AGAIN, set(columns)
         for number, (line, row) in enumerate(chain(head, rows)):
             if on_disc and number >= self.bound:
                 yield Rejected(name, line, "", TOO_MANY.format(name=name, most=number) + "; the rest is left out")
@@ -201,6 +163,12 @@ class TableImporter(Importer):
             if isinstance(row, Rejected):
                 yield row
                 continue
+            if again and not row.keys() <= known:
+                known |= row.keys()
+                columns, again = list(dict.fromkeys((*columns, *row))), again - 1
+                with suppress(BadData):
+                    reader = self.reader(columns, [*told, row])
+                self.receipt.reads(columns, reader.used)
             try:
                 key = reader.key(row)
             except BadData as error:
@@ -293,7 +261,7 @@ class _StatementReader(RowReader):
 
     def games(self, file: str, key: str | None, rows: Iterable[tuple[int, Any]]) -> Iterator[Imported | Rejected]:
         first, kept, unread, bad = 0, list[Row](), dict[str, None](), 0
-        left_out, reasons, game_id = Counter[str](), dict[str, str](), str(key)
+        left_out, reasons, labels, game_id = Counter[str](), dict[str, str](), Labels(), str(key)
         for line, cells in rows:
             first = first or line
             if len(kept) >= MOST_ROWS:
@@ -301,6 +269,7 @@ class _StatementReader(RowReader):
                 yield Rejected(file, first, game_id, f"a game of more than {MOST_ROWS:,} statements", lost)
                 return
             read_as = self.read_as(tuple(cells))
+            gold = [cells[theirs] for theirs, ours in read_as.items() if ours == "label_gold"]
             unread |= dict.fromkeys(name for name, value in cells.items() if name not in read_as and present(value))
             try:
                 row, faults = read_row({ours: cells[theirs] for theirs, ours in read_as.items()} | {"game_id": game_id})
@@ -310,6 +279,7 @@ class _StatementReader(RowReader):
                 yield Rejected(file, line, game_id, wrong[0])
             else:
                 kept.append(row)
+                labels.update((as_value(value), row.label_gold) for value in gold)
                 left_out.update(faults.keys())
                 reasons = faults | reasons
         if not kept:
@@ -319,7 +289,7 @@ class _StatementReader(RowReader):
         notes += [f"{bad} of its rows could not be read"] if bad else []
         notes += [f"cells of {name} could not be read and are left out ({why})" for name, why in reasons.items()]
         make = partial(game_of, game_id, self._game, kept, self._deceptive, notes, left_out)
-        yield attempt(file, first, game_id, make, len(kept))
+        yield attempt(file, first, game_id, make, len(kept), labels)
 
 
 def _renaming(pairs: list[str]) -> dict[str, str]:

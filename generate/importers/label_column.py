@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
@@ -25,6 +26,8 @@ _LIES = frozenset(("deceptive", "deception", "lie", "lying", "lied", "dishonest"
 _TRUTHS = frozenset(("honest", "truth", "truthful", "not deceptive", "non-deceptive", "nondeceptive", "sincere"))
 YES = frozenset(("1", "true", "t", "yes", "y"))
 _NO = frozenset(("0", "false", "f", "no", "n"))
+
+_WHOLE = re.compile(r"^(-?\d+)\.0+$")
 
 
 class LabelOptions(SourceOptions):
@@ -117,13 +120,13 @@ def label_column(options: LabelOptions, columns: Sequence[str], rows: Sequence[M
     for option, given in (("deceptive", options.deceptive), ("honest", options.honest)):
         if there and given and not there.keys() & {word_of(value) for value in given}:
             raise BadData(f"no row of {name} has a value that --{option} names; it has {_shown(values)}")
+    if len(there) > SHOWN and not options.deceptive + options.honest and all(map(_is_number, there)):
+        low, high = min(there, key=float), max(there, key=float)
+        raise BadData(
+            f"{name} holds {len(there)} different numbers from {low} to {high}, and a label has classes: make two of "
+            "them first, or name another column with --label"
+        )
     if there and all(label.of(value) is None for value in values):
-        if len(there) > SHOWN and all(map(_is_number, there)):
-            low, high = min(there, key=float), max(there, key=float)
-            raise BadData(
-                f"{name} holds {len(there)} different numbers from {low} to {high}, and a label has classes: make "
-                "two of them first, or name another column with --label"
-            )
         raise BadData(
             f"{name} is {word_of(values[0])[:40]!r}, which may mean either; say which values are lies with "
             f"--deceptive; it has {_shown(values)}"
@@ -151,6 +154,5 @@ def _is_number(word: str) -> bool:
 
 
 def word_of(value: Any) -> str:
-    """A cell as a word, by which it is compared."""
-    number = isinstance(value, float) and value.is_integer()
-    return str(int(value) if number else value).strip().casefold()
+    """A cell as a word, by which it is compared: 1.0 is 1, as a number and as a text."""
+    return _WHOLE.sub(r"\1", str(value).strip()).casefold()

@@ -35,9 +35,10 @@ from liescope.generate.importers.conversations import (
     turn_cells,
     turns_of,
 )
-from liescope.generate.importers.importer_protocol import Imported, Rejected, attempt
+from liescope.generate.importers.importer_protocol import Imported, Labels, Rejected, attempt
 from liescope.generate.importers.jsonl_importer import RowReader, TableImporter
 from liescope.generate.importers.label_column import YES, LabelColumn, LabelOptions, label_column, word_of
+from liescope.generate.importers.receipt import as_value
 from liescope.generate.importers.statement_rows import Row, fault, game_of, present, stated
 from liescope.generate.importers.tables import SPLIT_NAMES
 
@@ -119,7 +120,7 @@ class _OwnReader(RowReader):
     """Makes records of rows, with columns by name. Raises BadData for a missing column."""
 
     def __init__(self, own: _Own, columns: Sequence[str], label: LabelColumn) -> None:
-        self._label, self._copies, self._labels = label, own.copies, own.receipt.labels
+        self._label, self._copies, self._labels = label, own.copies, Labels()
         self._notes = [note] if (note := label.note(columns)) else []
         known = {name.casefold(): name for name in reversed(columns)}
         self._columns = {
@@ -136,7 +137,7 @@ class _OwnReader(RowReader):
     def _deceptive(self, value: Any) -> bool | None:
         """Whether a cell of the label means deceptive, counted for the receipt."""
         found = self._label.of(value)
-        self._labels[str(value)[:40] if present(value) else "", found] += 1
+        self._labels[as_value(value), found] += 1
         return found
 
     def _of(self, row: Mapping[str, Any], what: str) -> str | None:
@@ -205,7 +206,8 @@ class _TextReader(_OwnReader):
     def games(self, file: str, key: str | None, rows: Iterable[tuple[int, Any]]) -> Iterator[Imported | Rejected]:
         lines, told = zip(*rows, strict=True)
         family = _fingerprint(str(told[0][self._text])) if key is None else key
-        yield attempt(file, lines[0], family, partial(self._texts, family, told), len(told))
+        self._labels = Labels()
+        yield attempt(file, lines[0], family, partial(self._texts, family, told), len(told), self._labels)
 
     def _texts(self, family: str, rows: Sequence[Mapping[str, Any]]) -> GameRecord:
         said = [
@@ -251,7 +253,8 @@ class _ChatReader(_OwnReader):
             told = tuple(in_turn(told, self._columns["turn"]))
         own = told[0].get(self._columns["id"]) if key is None else key
         game_id = str(own) if present(own) else ""
-        yield attempt(file, lines[0], game_id, partial(self._chat, game_id, told), len(told))
+        self._labels = Labels()
+        yield attempt(file, lines[0], game_id, partial(self._chat, game_id, told), len(told), self._labels)
 
     def _turns(self, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """The turns that rows hold: each one, or one row all of them."""
@@ -298,7 +301,7 @@ class _ChatReader(_OwnReader):
             return {at: self._deceptive(values[at]) for at in spoken}
         cells = {at: cell for at, turn in enumerate(turns) if (cell := turn_cell(turn))}
         found = {at: self._of_turn.get(name, LabelColumn(name)).of(value) for at, (name, value) in cells.items()}
-        self._labels.update((str(value)[:40], found[at]) for at, (_, value) in cells.items())
+        self._labels.update((as_value(value), found[at]) for at, (_, value) in cells.items())
         return found
 
 

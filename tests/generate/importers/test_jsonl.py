@@ -79,7 +79,7 @@ def test_what_a_row_says_becomes_labels_and_the_rest_is_null_with_the_reason(wri
 def test_speakers_whose_names_look_alike_are_read_and_noted(write_log: Writer, tmp_path: Path) -> None:
     rows = [said("I am Ann."), said("So am I.", "\u0410nn"), said("Hm.", game_id="h"), said("Hm.", "Ben", game_id="h")]
     result = import_games("jsonl", write_log(rows), out=tmp_path / "run")
-    assert result.summary.statements == 4
+    assert result.receipt.texts == 4
     assert result.summary.notes == {"speakers whose names look alike": 1}
 
 

@@ -180,11 +180,14 @@ def test_a_third_value_is_no_label_of_a_turn() -> None:
 def test_the_receipt_of_an_import_adds_up_and_says_what_each_value_became(tmp_path: Path) -> None:
     said = [("One is here.", "lie", "a"), ("Two is here.", "truth", "a"), ("Three.", "hm", "b"), ("", "lie", "b")]
     rows = [{"text": text, "label": label, "group": group, "date": "May"} for text, label, group in said]
-    result = import_games("text", table(tmp_path / "a.csv", rows), out=tmp_path / "run")
+    result = import_games("text", table(tmp_path / "a.csv", rows), out=tmp_path / "run", language=["en"])
     assert result.to_json()["receipt"] == {
         "rows": 4,
         "kept": 3,
         "left_out": {"it has no text: text is empty": 1},
+        "texts": 3,
+        "groups": 2,
+        "languages": ["en"],
         "columns": {"used": {"text": "text", "label": "label", "group": "group"}, "ignored": ["date"]},
         "labels": [
             {"value": "lie", "read_as": "deceptive", "rows": 1},
@@ -208,7 +211,6 @@ def test_rows_of_a_record_that_cannot_be_kept_are_left_out_by_its_reason(tmp_pat
     rows += [{"text": "Words.", "label": "truth", "group": "b" * 500, "split": ""}] * 2
     rows += [{"text": "Words.", "label": "truth", "group": "c", "split": ""}]
     receipt = import_games("text", table(tmp_path / "a.csv", rows), out=tmp_path / "run").receipt
-    assert receipt is not None
     assert (receipt.rows, receipt.missing, sum(receipt.left_out.values())) == (6, 0, 6 - receipt.kept)
     assert 2 in receipt.left_out.values()
 
@@ -337,7 +339,6 @@ def test_turns_and_exchanges_that_say_too_little_are_listed_and_add_up(tmp_path:
         "its label stands at no turn of the assistant",
         "it belongs to no conversation",
     }
-    assert result.receipt is not None
     assert (result.receipt.rows, result.receipt.kept, result.receipt.missing) == (9, 6, 0)
     (refused,) = read_games("chat", [{"prompt": "Q", "response": "A", "answer": "B", "lie": 1}])
     assert "response and answer may both hold the response; name one with --response" in refused.reason
