@@ -17,7 +17,6 @@ from liescope.generate.importers.importing import IMPORTERS, REJECTED_FILE, Impo
 from liescope.generate.importers.receipt import cut
 
 _SHOWN_NOTES = 8
-_FEW = 3
 _WIDTH = 80
 _ROLE = 10
 _MODEL = 32

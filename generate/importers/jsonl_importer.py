@@ -28,7 +28,7 @@ MOST_ROWS = 100_000  # of one game
 MOST_TABLE_ROWS = 1_000_000  # of one file or dataset, unless the user allows more
 SHOWN = 12  # columns in a message
 _HEAD = 500  # rows read to learn a source's columns and what is in them
-_AGAIN = 30  # times that columns are learned anew, where rows after those have others
+_AGAIN = 30  # columns that are learned where rows after those have others
 _CODE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 
 
@@ -155,7 +155,7 @@ class TableImporter(Importer):
                 yield Rejected(name, 0, "", problem, len(told))
             return
         self.receipt.reads(columns, reader.used)
-        spool, again, known = Spool(on_disc), _AGAIN, set(columns)
+        spool, again, known = Spool(on_disc), _AGAIN, dict.fromkeys(columns)
         for number, (line, row) in enumerate(chain(head, rows)):
             if on_disc and number >= self.bound:
                 yield Rejected(name, line, "", TOO_MANY.format(name=name, most=number) + "; the rest is left out")
@@ -163,12 +163,12 @@ class TableImporter(Importer):
             if isinstance(row, Rejected):
                 yield row
                 continue
-            if again and not row.keys() <= known:
-                known |= row.keys()
-                columns, again = list(dict.fromkeys((*columns, *row))), again - 1
+            for late in [] if row.keys() <= known.keys() else [one for one in row if one not in known][:again]:
+                known[late] = None
+                again -= 1
                 with suppress(BadData):
-                    reader = self.reader(columns, [*told, row])
-                self.receipt.reads(columns, reader.used)
+                    reader, columns = self.reader([*columns, late], [*told, row]), [*columns, late]
+                self.receipt.reads(known, reader.used)
             try:
                 key = reader.key(row)
             except BadData as error:
@@ -269,7 +269,6 @@ class _StatementReader(RowReader):
                 yield Rejected(file, first, game_id, f"a game of more than {MOST_ROWS:,} statements", lost)
                 return
             read_as = self.read_as(tuple(cells))
-            gold = [cells[theirs] for theirs, ours in read_as.items() if ours == "label_gold"]
             unread |= dict.fromkeys(name for name, value in cells.items() if name not in read_as and present(value))
             try:
                 row, faults = read_row({ours: cells[theirs] for theirs, ours in read_as.items()} | {"game_id": game_id})
@@ -279,7 +278,8 @@ class _StatementReader(RowReader):
                 yield Rejected(file, line, game_id, wrong[0])
             else:
                 kept.append(row)
-                labels.update((as_value(value), row.label_gold) for value in gold)
+                if gold := self.used.get("label_gold"):
+                    labels[as_value(cells.get(gold)), row.label_gold] += 1
                 left_out.update(faults.keys())
                 reasons = faults | reasons
         if not kept:

@@ -100,6 +100,17 @@ def test_what_holds_texts_is_searched_and_cross_validated_by_group(given: Any) -
     assert scores.min() > 0.95
 
 
+def test_what_was_learned_from_has_a_receipt() -> None:
+    frame = pl.DataFrame({"text": TEXTS, "mood": "calm"})
+    told = LieDetector("tfidf").fit(frame, ["lie", "truth"] * 40, groups=GROUPS).receipt_
+    assert (told.rows, told.kept, told.texts, len(told.families), told.ignored) == (80, 80, 80, 10, ("mood",))
+    assert told.labels == {("lie", True): 40, ("truth", False): 40}
+    asked = [{"question": "Well?", "answer": text} for text in TEXTS]
+    told = LieDetector("tfidf").fit(asked, [0, 1] * 40).receipt_
+    assert ([*told.used], told.ignored) == (["question", "answer"], ())
+    assert told.labels == {("0", False): 40, ("1", True): 40}
+
+
 def test_options_of_the_kind_are_parameters_that_a_search_chooses_and_a_clone_keeps() -> None:
     model = LieDetector("tfidf", words=3)
     options = {name for name in detector_class("tfidf").options_type.model_fields if name != "seed"}

@@ -112,6 +112,26 @@ def test_the_last_answer_of_a_conversation_is_scored_with_the_turns_before_it(tm
         liescope.score(tmp_path / "m", {**told, "response": "I was."})
 
 
+def test_data_at_hand_leaves_the_receipt_that_an_import_of_it_would(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    labels = ["lie", "truth", "lie", "truth", "hm", None, "lie", "truth"] * 10
+    frame = pl.DataFrame({"text": TEXTS, "label": labels, "group": [f"g{n // 2}" for n in range(80)], "mood": "calm"})
+    frame.write_csv(tmp_path / "a.csv")
+    told = liescope.import_games("text", tmp_path / "a.csv", out=tmp_path / "run").receipt
+    capsys.readouterr()
+    trained = liescope.train("tfidf", frame, folds=0, out=tmp_path / "m")
+    assert capsys.readouterr() == ("", "")
+    assert trained.receipt == told
+    assert (told.rows, told.kept, len(told.families), told.ignored) == (80, 80, 40, ("mood",))
+    said = "lie was read as deceptive (30), truth was read as honest (30), "
+    assert trained.notes[0] == said + "hm was read as no label (10), (empty) was read as no label (10)"
+    assert liescope.audit(frame).receipt == liescope.evaluate(tmp_path / "m", frame).receipt == told
+    assert liescope.audit(tmp_path / "run").receipt is None
+    liescope.train("tfidf", frame, folds=0, out=tmp_path / "n", progress=True)
+    assert str(told) in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("data", "labels", "groups", "words"),
     [
@@ -120,7 +140,8 @@ def test_the_last_answer_of_a_conversation_is_scored_with_the_turns_before_it(tm
         ([], [], None, "no texts to learn from"),
         ([3], [True], None, "text 1 is of type int"),
         (["", "one two"], [True, False], None, "row 1 cannot be used: it has no text"),
-        (["one two", "two three"], ["half", "full"], None, "may mean either"),
+        (["one two", "two three"], ["half", "full"], None, "may mean either; give labels=; it has half, full$"),
+        (TEXTS, [n / 79 for n in range(80)], None, "80 different numbers .* make two of them first, or give labels=$"),
         ("corpus/mine", LABELS, None, "labels and groups go with texts"),
         ([[{"role": "user", "content": "Q"}]], [True], None, "no turn of the conversation is the assistant's"),
     ],

@@ -27,6 +27,7 @@ from liescope.games.record import GameRecord
 from liescope.generate.corpus.build import build
 from liescope.generate.corpus.open import records
 from liescope.generate.corpus.read import CorpusInMemory, read
+from liescope.generate.importers import jsonl_importer
 from liescope.generate.importers.importing import import_games, read_games
 
 ALIBIS = [
@@ -197,6 +198,63 @@ def test_the_receipt_of_an_import_adds_up_and_says_what_each_value_became(tmp_pa
     }
 
 
+STATEMENTS = [
+    {"game_id": f"g{n // 3}", "speaker": f"p{n % 3}", "text": f"Words {n}.", "label_gold": label, "mood": "calm"}
+    for n, label in enumerate(["yes", "no", "yes", "hm", None, "no"])
+]
+LABELLED_CHATS = [
+    {"messages": [*CHAT[:2], {"role": "assistant", "content": f"Never, {n}."}], "label": label, "group": f"g{n % 2}"}
+    for n, label in enumerate(["lie", "truth", "unclear", None])
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "rows", "groups", "labels"),
+    [
+        ("text", ALIBIS, 4, {("lie", True): 2, ("truth", False): 2}),
+        ("chat", LABELLED_CHATS, 2, {("lie", True): 1, ("truth", False): 1, ("unclear", None): 1, ("", None): 1}),
+        ("jsonl", STATEMENTS, 2, {("yes", True): 2, ("no", False): 2, ("hm", None): 1, ("", None): 1}),
+    ],
+)
+def test_every_route_gives_one_receipt(
+    kind: str, rows: list[dict[str, Any]], groups: int, labels: Mapping[tuple[str, bool | None], int], tmp_path: Path
+) -> None:
+    told = [{name: json.dumps(cell) if isinstance(cell, list) else cell for name, cell in row.items()} for row in rows]
+    sparse = [{name: cell for name, cell in row.items() if cell is not None} for row in rows]
+    sources: list[Any] = [table(tmp_path / "a.csv", told), lines(tmp_path / "a.jsonl", sparse), rows]
+    pl.DataFrame(rows).write_parquet(tmp_path / "a.parquet")
+    sources.append(tmp_path / "a.parquet")
+    for number, source in enumerate(sources):
+        receipt = import_games(kind, source, out=tmp_path / f"run{number}", language=["no", "en"]).receipt
+        assert (receipt.rows, receipt.kept, receipt.missing) == (len(rows), len(rows), 0)
+        assert (receipt.texts, len(receipt.families)) == (3 * len(rows) if kind == "chat" else len(rows), groups)
+        assert (receipt.languages, receipt.labels) == (("no", "en"), labels)
+        assert {*receipt.used.values()} | {*receipt.ignored} == {*rows[0]}
+        assert f"{len(rows)} rows read, {len(rows)} kept" in str(receipt)
+        assert f"groups: {groups}; languages: no, en" in str(receipt)
+
+
+def test_one_class_is_said(tmp_path: Path) -> None:
+    one = [ALIBIS[0], {**ALIBIS[1], "verdict": "hm"}]
+    receipt = import_games("text", one, out=tmp_path / "run", label="verdict").receipt
+    assert "no row is honest: detectors need both" in str(receipt)
+    assert "detectors need both" not in str(import_games("text", ALIBIS, out=tmp_path / "both").receipt)
+
+
+def test_a_column_that_comes_late_is_read_from_there_and_one_of_no_use_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jsonl_importer, "_HEAD", 2)
+    rows: list[dict[str, Any]] = [{"text": f"Words of number {n}."} for n in range(6)]
+    for n, row in enumerate(rows[3:]):
+        row |= {"label": ["lie", "truth"][n % 2], "group": "late", "mood": "calm", "message": "Hm."}
+    receipt = import_games("text", lines(tmp_path / "a.jsonl", rows), out=tmp_path / "run").receipt
+    assert receipt.labels == {("", None): 3, ("lie", True): 2, ("truth", False): 1}
+    assert (len(receipt.families), {*receipt.ignored}) == (4, {"mood", "message"})
+    first = [{"text": "Words of one.", "a": 1}, {"text": "Words of two.", "b": 1}, {"text": "Three.", "label": "lie"}]
+    assert import_games("text", first, out=tmp_path / "b").receipt.ignored == ("a", "b")
+
+
 def test_which_way_a_bare_1_was_read_is_told_with_what_turns_it_round(tmp_path: Path) -> None:
     rows = [{"text": f"Words {n}.", "label": n % 2} for n in range(4)]
     assumed = import_games("text", table(tmp_path / "a.csv", rows), out=tmp_path / "run").summary.notes
@@ -217,8 +275,20 @@ def test_rows_of_a_record_that_cannot_be_kept_are_left_out_by_its_reason(tmp_pat
 
 def test_numbers_with_many_values_are_told_as_such(tmp_path: Path) -> None:
     rows = [{"text": f"Words number {n}.", "label": n / 40} for n in range(40)]
-    with pytest.raises(BadData, match="label holds 40 different numbers from"):
-        import_games("text", table(tmp_path / "a.csv", rows), out=tmp_path / "run")
+    for source in (table(tmp_path / "a.csv", rows), rows):
+        with pytest.raises(BadData, match=r"label holds 40 different numbers from 0 to 0\.975, and a label"):
+            import_games("text", source, out=tmp_path / "run")
+
+
+def test_a_label_that_became_a_float_beside_an_empty_cell_is_the_number_it_was(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"text": ["One is said.", "Two.", "Three."], "label": [1, 0, None], "group": [7, 7, None]})
+    frame["group"] = frame["group"].fillna(8.0)
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    rows = frame.to_dict("records")
+    for name, source in (("a", tmp_path / "a.csv"), ("b", rows)):
+        receipt = import_games("text", source, out=tmp_path / name).receipt
+        assert [one for _, one in receipt.labels] == [True, False, None]
+    assert [one.game_id for one in records(tmp_path / "a")] == [one.game_id for one in records(tmp_path / "b")]
 
 
 def test_where_no_column_is_known_to_hold_labels_the_columns_are_named(tmp_path: Path) -> None:
