@@ -27,8 +27,8 @@ class AnalysisResult(ToldResult):
     told: what the analyses found, a section and a table for each with a result, by its name, in the order of the
     report; columns are those of its declaration (`liescope.benchmark.analyses`), without condition and rater where all
     games have the same. nothing: the other analyses, each with the reason. winners: games won, by game and team. games:
-    finished games; failed: failed games, which are left out. sources: what was read, as named. report: the page, None
-    if none was requested.
+    finished games; failed: others, which are left out: they failed, or a model was silent in them. sources: what was
+    read, as named. report: the page, None if none was requested.
     """
 
     nothing: Mapping[str, str]
@@ -93,7 +93,7 @@ def analyse(
     if folder is not None:
         check_report_folder(folder, own.overwrite)
     with progress_bars(progress) as bar:
-        games_set, told = read_and_analyse(named, own.pool_conditions, bar, draw=folder is not None)
+        games_set, told = read_and_analyse(named, own, bar, draw=folder is not None)
     if folder is not None:
         write(page(games_set, told), folder, tables_in="tables")
     return AnalysisResult(
@@ -108,7 +108,7 @@ def analyse(
 
 
 def read_and_analyse(
-    sources: Sequence[str | os.PathLike[str]], pool: bool, bar: Progress, draw: bool
+    sources: Sequence[str | os.PathLike[str]], own: AnalyseSettings, bar: Progress, draw: bool
 ) -> tuple[GameSet, Report]:
     """The games of these sources, and the findings of every analysis; see `load_games` and `run_analyses`."""
     from liescope.benchmark.analyses.analysis_registry import ANALYSES
@@ -116,7 +116,9 @@ def read_and_analyse(
     from liescope.benchmark.analyses.frames import load_games
 
     reading = bar.add_task("reading", total=None, note="games")
-    games_set = load_games(sources, lambda games: bar.update(reading, completed=games), pool)
+    games_set = load_games(
+        sources, lambda games: bar.update(reading, completed=games), own.pool_conditions, own.silent_games
+    )
     task = bar.add_task("analysing", total=len(ANALYSES), note="")
     return games_set, run_analyses(
         ANALYSES, games_set.frames, lambda title: bar.update(task, advance=1, note=title), draw=draw

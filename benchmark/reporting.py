@@ -70,9 +70,10 @@ def report(
 
     Games of several sources are counted together where they were played alike, so that all players have a place on one
     scale. Games left out (`without`, `drawn_votes`) are left out of the fit and the backgrounds; the analyses use all
-    games. A part that cannot be computed (PyMC is not installed, the sampler has not converged, too few games or
-    models, another game than Mini-Mafia) is left out, with the reason in its place. Without a capability model, players
-    are compared where they held the same role beside the same players.
+    games but those that a model was silent in (`silent_games`). A part that cannot be computed (PyMC is not installed,
+    the sampler has not converged, too few games or models, another game than Mini-Mafia) is left out, with the reason
+    in its place. Without a capability model, players are compared where they held the same role beside the same
+    players.
 
     Parameters
     ----------
@@ -101,8 +102,8 @@ def report(
     games, found = None, None
     with progress_bars(progress) as bar:
         if of_games := [source for source in named if not is_file(Path(source))]:
-            games, found = read_and_analyse(of_games, own.pool_conditions, bar, draw=folder is not None)
-    chosen = {"without": list(own.without), "drawn_votes": own.drawn_votes}
+            games, found = read_and_analyse(of_games, own, bar, draw=folder is not None)
+    chosen = {"without": list(own.without), "drawn_votes": own.drawn_votes, "silent_games": own.silent_games}
     sampling: dict[str, Any] = {name: getattr(own, name) for name in ("model", "draws", "tune", "seed")}
     counted, unfit = _counted(named, own, must=games is None)
     conditions, fitted = counted, None
@@ -133,7 +134,7 @@ def _counted(
 ) -> tuple[Mapping[str, Counts], str]:
     """The counts of each condition; if no game can be counted, none and the reason. must: raise the reason instead."""
     try:
-        return load_conditions(sources, own.without, own.pool_conditions, independent=own.independent), ""
+        return load_conditions(sources, own.without, own.pool_conditions, own.independent, own.silent_games), ""
     except UsageError as error:
         if must:
             raise

@@ -15,6 +15,7 @@ from liescope.benchmark.analyses.frames import Frames, GameSet, settings
 from liescope.benchmark.analyses.intervals import RULE, shares
 from liescope.benchmark.analyses.outcomes import wins_by
 from liescope.benchmark.analyses.standings import answers, rows_of_games
+from liescope.benchmark.capability.counts import UNHEARD
 from liescope.common.colours import page_of
 from liescope.common.figures import style, svg
 from liescope.common.model_names import PEOPLE
@@ -133,9 +134,10 @@ def notes(games_set: GameSet) -> list[str]:
         if not run.finished:
             said.append(f"{run.name} has no finished game.")
         said += [
-            f"Left out of {run.name}: {count} games that failed ({why})." for why, count in run.failed.most_common()
+            f"Left out of {run.name}: {count} games{f', because {why}' if why == UNHEARD else f' that failed ({why})'}."
+            for why, count in run.failed.most_common()
         ]
-    return said
+    return [*said, *games_set.notes]
 
 
 def _reworded(games_set: GameSet) -> list[str]:

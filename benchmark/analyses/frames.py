@@ -18,8 +18,9 @@ import polars as pl
 import polars.selectors as cs
 
 from liescope.benchmark.analyses.conditions_of_play import PLAYERS, UNKNOWN, prepare
-from liescope.benchmark.capability.count_sources import check_apart
-from liescope.benchmark.capability.counts import SILENT, UNHEARD
+from liescope.benchmark.benchmark_settings import SilentGames
+from liescope.benchmark.capability.count_sources import check_apart, with_silent
+from liescope.benchmark.capability.counts import UNHEARD
 from liescope.common.errors import BadData, UsageError
 from liescope.games.core import AskKind
 from liescope.games.game_registry import GAMES, PROMPTS
@@ -27,6 +28,7 @@ from liescope.games.record import Source, Status, person_of, player_of
 from liescope.games.shared_rules import BIDS
 from liescope.games.werewolf.rules import JESTER
 from liescope.generate.corpus.open import OpenedGames, open_games, tables_of
+from liescope.generate.corpus.read import SILENT
 from liescope.labeling.ledger import BY_IMPORTER, DENIED, RULES
 
 OPINIONS = frozenset({"statements", "ratings", "ranks", "guesses", "tags"})
@@ -262,39 +264,48 @@ class Run:
 @dataclass(frozen=True, slots=True)
 class GameSet:
     """runs: in the order named; frames: of their finished games; sources: whose words were spoken in them; pooled:
-    games of different settings count as one condition.
+    games of different settings count as one condition; notes: what else to say of any figure.
     """
 
     runs: tuple[Run, ...]
     frames: Frames
     sources: frozenset[Source]
     pooled: bool = False
+    notes: tuple[str, ...] = ()
 
 
 def load_games(
-    paths: Sequence[str | os.PathLike[str]], watch: Callable[[int], None] = lambda _: None, pool: bool = False
+    paths: Sequence[str | os.PathLike[str]],
+    watch: Callable[[int], None] = lambda _: None,
+    pool: bool = False,
+    silent: SilentGames = "leave-out",
 ) -> GameSet:
     """The games of all sources: folders of runs, folders of corpora, and corpora on the Hub. A game may be in several
     of them if each has other raters: the players, or who rated afterwards. watch: is called with the number of games
-    read so far. pool: games of different settings are one condition.
+    read so far. pool: games of different settings are one condition. silent: what to do with games that a model was
+    silent in.
 
     Raises UsageError if no game is finished or two sources hold the same game with the same raters, BadData for a
     source that holds neither a run nor a corpus.
     """
-    opened: list[OpenedGames] = []
+    read: list[OpenedGames] = []
 
     def watch_all(count: int) -> None:
-        watch(sum(games.tables["games"].height for games in opened) + count)
+        watch(sum(games.tables["games"].height for games in read) + count)
 
     for path in paths:
-        opened.append(open_games(path, watch=watch_all))
+        read.append(open_games(path, watch=watch_all))
+    opened, said = with_silent(read, silent)
     check_apart(opened, by_rater=True)
     runs = tuple(run for games in opened for run in _runs(games))
     if not any(run.finished for run in runs):
-        failed = sum(run.failed.total() for run in runs)
-        why = f"{failed} failed; `liescope play … --retry-failed` retries them" if failed else "none has finished yet"
+        failed = sum((run.failed for run in runs), Counter[str]())
+        unheard = failed.pop(UNHEARD, 0)
+        why = f"{unheard} are left out, because {UNHEARD}" if unheard else "none has finished yet"
+        if failed:
+            why = f"{failed.total()} failed; `liescope play … --retry-failed` retries them"
         raise UsageError(f"{', '.join(map(str, paths))}: no finished game to analyse ({why})")
-    return GameSet(runs, frames_of([games.tables for games in opened], pool), _sources(opened), pool)
+    return GameSet(runs, frames_of([games.tables for games in opened], pool), _sources(opened), pool, said)
 
 
 def _runs(games: OpenedGames) -> Iterator[Run]:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import polars as pl
 
+from liescope.benchmark.benchmark_settings import SilentGames
 from liescope.benchmark.capability.counts import (
     DECEIVER,
     DISCLOSER,
@@ -29,7 +30,9 @@ from liescope.benchmark.capability.counts import (
 from liescope.benchmark.capability.model import leave_out
 from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.common.reading import read_text
+from liescope.common.text import number_of
 from liescope.generate.corpus.open import OpenedGames, open_games
+from liescope.generate.corpus.read import SILENT
 from liescope.generate.runs.run_folder import labels
 from liescope.labeling.conditions import PROMPTS
 
@@ -93,12 +96,14 @@ def load_conditions(
     without: Sequence[str] = (),
     pool: bool = False,
     independent: bool = False,
+    silent: SilentGames = "leave-out",
 ) -> dict[str, Counts]:
     """The games of all paths, counted by condition: a folder is a run or a corpus, a file holds counts as CSV, and
     USER/NAME is a corpus on the Hub. Files do not say how their games were played; they are one condition.
 
     without: models whose games are left out, and counted as excluded. pool: add up all conditions, under "".
-    independent: a file of counts, which does not say which games it holds, holds none of the others'.
+    independent: a file of counts, which does not say which games it holds, holds none of the others'. silent: what to
+    do with games that a model was silent in.
 
     A condition is named by the settings that tell it from the others, "" if there is only one. Raises UsageError
     if a path is named twice, if games could count twice, or if no game is left to count; BadData if one cannot be read,
@@ -107,7 +112,8 @@ def load_conditions(
     if len({Path(path).resolve() for path in paths}) < len(paths):
         raise UsageError("the same run, corpus or file is named twice; its games would count double")
     files = [Path(path) for path in paths if is_file(Path(path))]
-    opened = [open_games(path, TABLES) for path in paths if not is_file(Path(path))]
+    read = [open_games(path, TABLES) for path in paths if not is_file(Path(path))]
+    opened, notes = with_silent(read, silent)
     check_apart(opened)
     found: dict[tuple[str, str], dict[str, Counts]] = {}
     for games in opened:
@@ -118,10 +124,9 @@ def load_conditions(
     by_condition = dict(zip(_named(list(found)), found.values(), strict=True))
     if not independent:
         _check_told(by_condition, files, pool)
-    notes: tuple[str, ...] = ()
     parts = {name: add(list(by_source.values())) for name, by_source in by_condition.items()}
     if pool:
-        notes = _pooled(parts, [json.loads(settings) for _, settings in found])
+        notes += _pooled(parts, [json.loads(settings) for _, settings in found])
         parts = {"": add(list(parts.values()))}
     parts = {name: replace(counts, notes=notes) for name, counts in parts.items()}
     for model in without:
@@ -163,6 +168,16 @@ def check_apart(opened: Sequence[OpenedGames], by_rater: bool = False) -> None:
                     f"{other} and {games.source} both hold the game {game_id}{rated}, which would count twice; "
                     "name one of them"
                 )
+
+
+def with_silent(opened: Sequence[OpenedGames], silent: SilentGames) -> tuple[Sequence[OpenedGames], tuple[str, ...]]:
+    """The games, those that a model was silent in without their mark if they are kept; and what to say then."""
+    count = sum(int(games.tables["games"].select(SILENT.sum()).item()) for games in opened)
+    if silent != "keep" or not count:
+        return opened, ()
+    meta = pl.when(~SILENT).then("meta").alias("meta")
+    kept = [replace(one, tables={**one.tables, "games": one.tables["games"].with_columns(meta)}) for one in opened]
+    return kept, (f"{number_of(count, 'game')} are counted in which no reply of one of the models could be used.",)
 
 
 def _named(kinds: Sequence[tuple[str, str]]) -> list[str]:

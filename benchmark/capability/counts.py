@@ -12,6 +12,7 @@ import polars as pl
 from liescope.common.model_names import PEOPLE
 from liescope.games.mafia.rules import MAFIA, MINI_MAFIA
 from liescope.games.record import Source, Status
+from liescope.generate.corpus.read import SILENT
 
 _KINDS = {"text": pl.String(), "number": pl.Float64(), "count": pl.Int64(), "flag": pl.Boolean()}
 
@@ -21,9 +22,7 @@ def schema(*parts: str) -> pl.Schema:
     return pl.Schema({name: _KINDS[kind] for kind, *names in map(str.split, parts) for name in names})
 
 
-SILENT = pl.col("meta").str.json_path_match("$.silent").is_not_null().fill_null(False)
-"""Whether a seat of a game, of a model, gave no usable reply at all."""
-UNHEARD = "no reply of one of the models could be used"
+UNHEARD = "no reply of one of the models could be used (--silent-games keep counts them)"
 UNSTATED = "settings not stated"
 TABLES = ("games", "votes")  # the tables that games are counted from
 PLAYERS = (DECEIVER, DISCLOSER, VOTER) = tuple(MINI_MAFIA.composition())

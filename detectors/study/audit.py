@@ -25,7 +25,7 @@ from liescope.detectors.study.audited import SCHEMES, Audited, read_audited
 from liescope.detectors.study.controls import CONTROLS
 from liescope.detectors.study.figures import PLAIN, SEVERITIES, Figure, Finding
 from liescope.detectors.study.scores import CONTROL, scripted_warning
-from liescope.generate.corpus.read import check
+from liescope.generate.corpus.read import check, silent_note
 
 CHECKS = (shuffled, copies, scorers, reasoning, division, missing)
 """What makes all figures doubtful comes first among its like."""
@@ -45,7 +45,7 @@ def checked(data: Audited, name: str) -> AuditResult:
     sources = tuple(sorted(data.spoken["source"].unique()))
     result = AuditResult(
         rows=rows,
-        notes=tuple(filter(None, [scripted_warning(sources)])),
+        notes=(*filter(None, [scripted_warning(sources)]), *silent_note(data.games)),
         corpus=name,
         target=data.target,
         split=data.split,

@@ -51,7 +51,7 @@ from liescope.detectors.study.scorers import evaluate_scores
 from liescope.detectors.study.scores import ALL, CONTROL, NONE, OUT_OF_FOLD, SCORES, SPLIT_OUT, ScoringPlan, score_table
 from liescope.detectors.text_form import TextConfig
 from liescope.detectors.view.transcript import Transcript, read_transcripts
-from liescope.generate.corpus.read import Corpus
+from liescope.generate.corpus.read import Corpus, collected, read, silent_note
 
 Model = str | os.PathLike[str] | LoadedDetector
 
@@ -341,6 +341,7 @@ class Study:
         checks += filter(None, [shuffles(self.used, self.scheme, self.target, self.plan, self.progress)])
         self.progress("figures", 1, 1)
         best = most_telling(self.evaluated, self.target)
+        silent = silent_note(collected(read(self.corpus, "games"), self.corpus))
         said = (words for one in checks if not one.bad for words in one.sentences)
         return EvaluationResult(
             corpus=self.name,
@@ -356,7 +357,7 @@ class Study:
             ),
             thresholds=figures.thresholds,
             judges=tuple(self.judges),
-            notes=(*self.notes, *said, *(() if brief else figures.notes)),
+            notes=(*self.notes, *silent, *said, *(() if brief else figures.notes)),
             checks=tuple(checks),
             telling=best[0].words if best else "",
         )

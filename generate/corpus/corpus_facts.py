@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from liescope.common.agreement import from_counts
 from liescope.data_cards.licences import NOT_STATED, OURS, Licensed, Terms, own_terms
 from liescope.data_cards.tables import SPLITS, TABLES, TARGETS, scanned
-from liescope.generate.corpus.read import FORMAT, data_file
+from liescope.generate.corpus.read import FORMAT, SILENT, data_file
 from liescope.labeling.label import LOST_TEXT
 from liescope.labeling.ledger import BY_MODEL, PROMISED
 
@@ -149,12 +149,13 @@ class CorpusFacts(Origin):
     """Facts of one corpus.
 
     liescope: the version that built it; built: the day, in UTC; licences: the terms of the words, by origin; rows:
-    config to split to count; games, failed: finished and failed games (failures: reason to count); kinds: game to
-    count; judges: judges that gave the assessments, to count of games; sources: source to statements; seat_sources: the
-    sources of all seats, and of what was said from them; roles_known, roles_deceiving: split to statements whose
-    speaker's role is known, and deceives; silences, fallbacks, truncated: how often, over all games; repeated:
-    statements whose text occurs more than once, word for word; test_in_train: statements of the test split whose text
-    also occurs in the train split; lost: statements of which only a backslash is left.
+    config to split to count; games, failed: finished and failed games (failures: reason to count); silent: finished
+    games with a seat of a model that gave no usable reply at all; kinds: game to count; judges: judges that gave the
+    assessments, to count of games; sources: source to statements; seat_sources: the sources of all seats, and of what
+    was said from them; roles_known, roles_deceiving: split to statements whose speaker's role is known, and deceives;
+    silences, fallbacks, truncated: how often, over all games; repeated: statements whose text occurs more than once,
+    word for word; test_in_train: statements of the test split whose text also occurs in the train split; lost:
+    statements of which only a backslash is left.
     """
 
     name: str
@@ -165,6 +166,7 @@ class CorpusFacts(Origin):
     games: int
     failed: int
     failures: Mapping[str, int]
+    silent: int
     kinds: Mapping[str, int]
     judges: Mapping[str, int]
     sources: Mapping[str, int]
@@ -212,6 +214,7 @@ def count_facts(
         games=status.get("done", 0),
         failed=status.get("failed", 0),
         failures=counted(games.filter(pl.col("status") == "failed"), "failure"),
+        silent=_sum(games.select(silent=SILENT), "silent"),
         kinds=counted(games, "game"),
         judges=counted(games.filter(pl.col("judge").is_not_null()), "judge"),
         sources=counted(statements, "source"),

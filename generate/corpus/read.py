@@ -21,8 +21,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.common.reading import fault, read_text, regular
 from liescope.common.stores import local
+from liescope.common.text import number_of
 from liescope.data_cards.tables import SPLITS, TABLES, arrow_schema, scanned
-from liescope.games.record import GameRecord
+from liescope.games.record import GameRecord, Status
 from liescope.generate.corpus.hub import download, hub_repo
 from liescope.labeling.record_rows import family_of
 
@@ -233,6 +234,18 @@ def sha256_of(path: Path, size: int, changed: int) -> str:  # noqa: ARG001
     """
     with path.open("rb") as stream:
         return file_digest(stream, "sha256").hexdigest()
+
+
+_MARKED = pl.col("meta").str.json_path_match("$.silent").is_not_null().fill_null(False)
+SILENT = (pl.col("status") == Status.DONE.value) & _MARKED
+"""Whether a game ended in which a seat, of a model, gave no usable reply at all: who wins it is in no count."""
+
+
+def silent_note(games: pl.DataFrame) -> tuple[str, ...]:
+    """What to say of such games where statements are read. games: that table of a corpus."""
+    count = number_of(int(games.select(SILENT.sum()).item()), "game")
+    words = "no reply of one of the models could be used; who won them is in no count, what the others said is here"
+    return () if count.startswith("0 ") else (f"In {count}, {words}.",)
 
 
 def silent_turns(spoken: pl.DataFrame, games: pl.DataFrame) -> pl.DataFrame:

@@ -52,6 +52,7 @@ def corpus_facts(**changes: Any) -> dict[str, Any]:
         "games": 10,
         "failed": 0,
         "failures": {},
+        "silent": 0,
         "kinds": {"mini-mafia": 10},
         "judges": {},
         "sources": {"scripted": 10},
