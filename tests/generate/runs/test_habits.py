@@ -345,7 +345,7 @@ def test_a_game_that_a_model_was_silent_in_is_marked_and_counts_nowhere_and_it_i
     assert (found["exit"], found["fallbacks"]) == (0, 2 * TURNS)
     with Journal.open(tmp_path / "run") as journal:
         assert all(game.meta["silent"] for game in journal.records())
-    with pytest.raises(UsageError, match=r"no finished game to analyse .2 are left out, .* --silent-games keep|silent"):
+    with pytest.raises(UsageError, match=r"analyse .2 are left out, because no reply .*--silent-games keep"):
         load_games([tmp_path / "run"])
     (counts,) = count_by_settings(open_games(tmp_path / "run").tables).values()
     assert (counts.games, counts.excluded) == (0, {UNHEARD: 2})
