@@ -13,6 +13,7 @@ from liescope.common.console import progress as progress_bars
 from liescope.common.report.contents import Report, ToldResult
 from liescope.common.report.files import check_report_folder, write
 from liescope.common.settings import takes
+from liescope.common.stores import stored
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -57,6 +58,7 @@ class AnalysisResult(ToldResult):
 
 
 @takes(AnalyseSettings)
+@stored
 def analyse(
     sources: Sequence[str | os.PathLike[str]] | str | os.PathLike[str],
     *,

@@ -34,7 +34,7 @@ Out = Annotated[Path, typer.Option(help="The folder for the report; made where i
 def fit(
     *,
     sources: Annotated[
-        list[Path],
+        list[str],
         typer.Argument(
             metavar="SOURCE...",
             help="Runs, corpora (folders, or USER/NAME on the Hub), or CSV files with the columns "
@@ -66,7 +66,7 @@ def fit(
 def analyse(
     *,
     sources: Annotated[
-        list[Path],
+        list[str],
         typer.Argument(
             metavar="SOURCE...", help="Runs (played, imported or rated) or corpora (folders, or USER/NAME on the Hub)."
         ),
@@ -107,7 +107,7 @@ def _sentences(result: AnalysisResult | ReportResult) -> Iterator[str]:
 def report(
     *,
     sources: Annotated[
-        list[Path],
+        list[str],
         typer.Argument(
             metavar="SOURCE...",
             help="Runs, corpora (folders, or USER/NAME on the Hub), or CSV files of counts as for fit.",

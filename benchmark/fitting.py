@@ -23,6 +23,7 @@ from liescope.common.console import progress as progress_bars
 from liescope.common.errors import NotConverged, UsageError
 from liescope.common.report.files import check_report_folder, write
 from liescope.common.settings import takes
+from liescope.common.stores import stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,7 @@ class FitResult:
 
 
 @takes(FitSettings)
+@stored
 def fit(
     sources: Sequence[str | os.PathLike[str]] | str | os.PathLike[str],
     *,

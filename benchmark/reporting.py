@@ -33,6 +33,7 @@ from liescope.common.errors import LiescopeError, UsageError
 from liescope.common.report.contents import MISSING, Report, Section, ToldResult
 from liescope.common.report.files import check_report_folder, csv_text, write
 from liescope.common.settings import takes
+from liescope.common.stores import stored
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -59,6 +60,7 @@ class ReportResult(ToldResult):
 
 
 @takes(ReportSettings)
+@stored
 def report(
     sources: Sequence[str | os.PathLike[str]] | str | os.PathLike[str],
     *,

@@ -13,6 +13,7 @@ import typer
 from liescope.common.command_options import AsJson, Given, say, with_settings
 from liescope.common.console import emit, let_interrupts_end_reads, standard_input
 from liescope.common.errors import BadData, UsageError
+from liescope.common.stores import address_of
 from liescope.common.text import plain
 from liescope.detectors.detector_settings import (
     AuditSettings,
@@ -62,13 +63,13 @@ def score(
     if texts and file:
         raise UsageError("give statements either as arguments or with --in, not both")
     # unlike a Path, os.path takes a text of any length
-    if there := next((one for one in texts or () if os.path.exists(one)), ""):  # noqa: PTH110
+    if there := next((one for one in texts or () if os.path.exists(one) or address_of(one)), ""):  # noqa: PTH110
         raise UsageError(f"{there} is a file or folder, not a statement; read a file with --in {there}")
     if out is not None:
         said: Path | Iterable[str] = file or texts or _typed()
         done = score_file(model, said, out=out, progress=True, **given)
         rate = done.statements / max(done.seconds, 1e-9)
-        say(done, as_json, lambda done: [f"{done.statements:,} statements scored ({rate:,.0f} a second): {out}"])
+        say(done, as_json, lambda done: [f"{done.statements:,} statements scored ({rate:,.0f} a second): {done.out}"])
         _say_notes(done.notes)
         return
     if "part" in given:
@@ -120,7 +121,7 @@ def _say_notes(notes: Iterable[str]) -> None:
 @with_settings(EvaluateSettings)
 def evaluate(
     *,
-    models: Annotated[list[Path], typer.Argument(help="Model folders that `liescope train` made.")],
+    models: Annotated[list[str], typer.Argument(help="Model folders that `liescope train` made.")],
     corpus: Corpus,
     out: Annotated[Path, typer.Option(help="The folder for the report.")],
     given: Given,

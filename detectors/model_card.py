@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 from liescope.common.errors import BadData, UsageError
 from liescope.common.reading import read_json
 from liescope.common.sentence_encoder import encoder_id
+from liescope.common.stores import local
 from liescope.detectors.detector import Detector
 from liescope.detectors.detector_registry import detector_class, load_parts
 from liescope.detectors.examples import Example
@@ -196,7 +197,7 @@ def publish(
     check_repo(repo)
     folder = Path(model)
     file = read_model_file(folder)
-    read = read_reports([Path(report) for report in reports], file)
+    read = read_reports(map(local, reports), file)
     if not dry_run:
         writer()
     say("checking the model", progress)

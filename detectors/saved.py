@@ -20,7 +20,6 @@ from liescope.common.errors import BadData, UsageError
 from liescope.common.reading import Reading, check_folder, read_parquet, read_text
 from liescope.common.registry import check_installed
 from liescope.common.statistics import Bools, Floats
-from liescope.common.stores import check_not_in_store
 from liescope.detectors.calibrate import ABSTAIN
 from liescope.detectors.detector import ROLE, Detector, Progress, requests_of, shown, silent
 from liescope.detectors.detector_registry import DETECTORS, detector_class, load_parts
@@ -285,7 +284,6 @@ def is_model(folder: Path) -> bool:
 
 def check_free(out: Path, overwrite: bool) -> None:
     """Raises UsageError if a model may not be written to `out`."""
-    check_not_in_store(out)
     if is_model(out) and not overwrite:
         raise UsageError(f"{out} holds a model already; add --overwrite to replace it, or choose another --out")
     if out.exists() and not is_model(out) and (not out.is_dir() or any(out.iterdir())):

@@ -20,7 +20,7 @@ from liescope.common.errors import BadData, UsageError
 from liescope.common.parts import Part
 from liescope.common.report.files import csv_text
 from liescope.common.settings import takes
-from liescope.common.stores import check_not_in_store, local
+from liescope.common.stores import check_not_in_store, local, stored
 from liescope.common.text import plain
 from liescope.detectors.detector import AsksChatModel, shown
 from liescope.detectors.detector_settings import ScoreFileSettings, ScoreSettings
@@ -167,6 +167,7 @@ def score(
 
 
 @takes(ScoreFileSettings)
+@stored
 def score_file(
     model: str | os.PathLike[str] | LoadedDetector,
     statements: str | os.PathLike[str] | Iterable[object],

@@ -13,6 +13,7 @@ from pydantic import Field, model_validator
 
 from liescope.common.errors import BadData, LiescopeError, UsageError
 from liescope.common.reading import Strict, read_toml
+from liescope.common.stores import local
 from liescope.detectors.examples import target_column
 from liescope.games.record import GameRecord
 from liescope.generate.corpus.open import as_corpus, in_memory
@@ -69,7 +70,7 @@ class SuiteData(Strict):
     def paths(self, folder: Path) -> list[Path]:
         """Its files below a folder; none of one on the Hub."""
         given = [self.file] if isinstance(self.file, str) else self.file
-        return [folder / one for one in given if one]
+        return [local(folder / one) for one in given if one]
 
 
 class ControlSet(SuiteData):
@@ -106,14 +107,14 @@ def read_suite(name: str, data: Path | None) -> Suite:
         every = tuple(one for part in parts for one in part.data)
         return Suite(name, " ".join(part.about for part in parts), data or Path(), every, parts[0].control)
     known = name in SUITES
-    path = _HERE / f"{name}.toml" if known else Path(name)
+    path = _HERE / f"{name}.toml" if known else local(name)
     if not path.is_file():
         raise UsageError(f"there is no suite {name}; give one of {', '.join(SUITES)}, or a TOML file of your own")
     found = read_toml(path, _SuiteFile, _LARGEST, _ADVICE)
     repeated = {one.name for one in found.data if [each.name for each in found.data].count(one.name) > 1}
     if repeated:
         raise BadData(f"{path}: two data sets are called {min(repeated)!r}; give each a name of its own")
-    folder = data or (Path() if known else path.parent)
+    folder = data or (Path() if known else Path(name).parent)
     return Suite(name if known else path.stem, found.about, folder, tuple(found.data), found.control)
 
 
@@ -165,11 +166,13 @@ def _at_hand() -> Iterator[None]:
 
 
 def _checked_digest(data: SuiteData, folder: Path) -> str:
-    missing = [path for path in data.paths(folder) if not path.exists()]
+    with _at_hand():
+        paths = data.paths(folder)
+    missing = [path for path in paths if not path.exists()]
     if missing:
         at = f" from {data.url}" if data.url else ""
         raise NotHad(f"there is no {missing[0]}; get it{at}, and name the folder with --data")
-    first = next((path for path in data.paths(folder) if path.is_file()), None)
+    first = next((path for path in paths if path.is_file()), None)
     if first is None:
         return ""
     digest = fingerprint(first)
@@ -186,4 +189,4 @@ def _sources(data: SuiteData, folder: Path) -> list[Path | str]:
 
 
 def _options(data: SuiteData, folder: Path) -> Mapping[str, Any]:
-    return {**data.options, **{name: folder / path for name, path in data.files.items()}}
+    return {**data.options, **{name: local(folder / path) for name, path in data.files.items()}}

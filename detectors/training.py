@@ -19,6 +19,7 @@ from liescope.common.errors import UnknownName, UsageError
 from liescope.common.folders import replacing
 from liescope.common.settings import read_query, takes
 from liescope.common.statistics import Floats
+from liescope.common.stores import stored
 from liescope.common.text import OF_GAMES, Units, number_of, plain
 from liescope.detectors.calibrate import Confidence, LabelSets, Players, cross_fitted, fit_players
 from liescope.detectors.detector import ROLE, Detector, Progress, requests_of, shown, silent
@@ -126,6 +127,7 @@ class TrainResult:
 
 
 @takes(TrainSettings, others="options")
+@stored
 def train(
     kind: str | None,
     corpus: Any,

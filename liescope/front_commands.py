@@ -27,7 +27,7 @@ _PLAYERS = ["scripted:novice", "scripted:steady", "scripted:bold"]  # of the dem
 @with_settings(PublishSettings)
 def publish(
     *,
-    folder: Annotated[Path, typer.Argument(help="A corpus or a model.")],
+    folder: Annotated[str, typer.Argument(help="A corpus or a model.")],
     repo: Annotated[str, typer.Option(help="The dataset or model on the Hub, as USER/NAME.")],
     given: Given,
     as_json: AsJson = False,

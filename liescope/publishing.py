@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, Field
 
 from liescope.common.errors import BadData, UsageError
 from liescope.common.settings import Option, OptionsModel, Switch, several, takes
+from liescope.common.stores import local
 from liescope.generate.corpus.publish import Published
 from liescope.generate.corpus.publish import publish as publish_corpus
 from liescope.generate.corpus.read import is_corpus
@@ -65,7 +66,7 @@ def publish(folder: str | os.PathLike[str], repo: str, *, progress: bool = False
     own = PublishSettings.of(settings)
     reports, permission = own.reports, own.permission
     public, gated, dry_run = own.public, own.gated, own.dry_run
-    path = Path(folder)
+    path = local(folder)
     if is_corpus(path):
         if reports:
             raise UsageError(f"{path} is a corpus, and reports go on a model's card; leave --report out")
@@ -82,4 +83,6 @@ def publish(folder: str | os.PathLike[str], repo: str, *, progress: bool = False
         )
     if permission:
         raise UsageError(f"{path} is a model, which passes no words on; leave --permission out")
-    return publish_model(path, repo, reports=reports, public=public, gated=gated, dry_run=dry_run, progress=progress)
+    return publish_model(
+        path, repo, reports=[*map(local, reports)], public=public, gated=gated, dry_run=dry_run, progress=progress
+    )

@@ -30,6 +30,7 @@ from liescope.benchmark.capability.counts import (
 from liescope.benchmark.capability.model import leave_out
 from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.common.reading import read_text
+from liescope.common.stores import local
 from liescope.common.text import number_of
 from liescope.generate.corpus.open import OpenedGames, open_games
 from liescope.generate.corpus.read import SILENT
@@ -46,7 +47,7 @@ def read_counts(path: Path) -> Counts:
     Raises UsageError if there is no such file, BadData (naming the line) where its content cannot be counts.
     """
     try:
-        text = read_text(path, encoding="utf-8-sig", given=True)
+        text = read_text(local(path), encoding="utf-8-sig", given=True)
     except FileNotFoundError:
         raise UsageError(f"there is no file {path}; give a CSV file of counts or the folder of a run") from None
     cells = parse_counts(text, str(path))
@@ -154,7 +155,7 @@ def _check_told(parts: Mapping[str, Mapping[str, Counts]], files: Sequence[Path]
 
 def is_file(path: Path) -> bool:
     """Whether a source names a file of counts, existing or not."""
-    return path.is_file() or (not path.exists() and path.suffix == ".csv")
+    return local(path).is_file() or (not local(path).exists() and path.suffix == ".csv")
 
 
 def check_apart(opened: Sequence[OpenedGames], by_rater: bool = False) -> None:

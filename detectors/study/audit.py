@@ -14,6 +14,7 @@ from liescope.common.errors import UnknownName
 from liescope.common.report.contents import with_interval
 from liescope.common.report.files import check_report_folder
 from liescope.common.settings import takes
+from liescope.common.stores import stored
 from liescope.common.text import number_of
 from liescope.detectors.detector import shown
 from liescope.detectors.detector_settings import AuditSettings
@@ -73,6 +74,7 @@ def _no_alarm(data: Audited, rows: Iterable[Figure], games: int) -> Finding:
 
 
 @takes(AuditSettings)
+@stored
 def audit(
     corpus: Any,
     labels: Iterable[Any] | None = None,

@@ -12,6 +12,7 @@ import polars as pl
 from liescope.common.errors import UnknownName, UsageError
 from liescope.common.report.files import check_report_folder
 from liescope.common.settings import read_query, takes
+from liescope.common.stores import local, stored
 from liescope.detectors.detector import shown
 from liescope.detectors.detector_registry import DETECTORS
 from liescope.detectors.detector_settings import WORDS, BenchSettings
@@ -30,6 +31,7 @@ from liescope.generate.corpus.open import in_memory
 
 
 @takes(BenchSettings)
+@stored
 def bench(
     detectors: Sequence[Model] | Model,
     *,
@@ -108,7 +110,7 @@ def _contenders(
     for one in named:
         words = str(one)
         kind, _, query = words.partition("?")
-        if isinstance(one, LoadedDetector) or (Path(words) / MODEL_FILE).is_file():
+        if isinstance(one, LoadedDetector) or (local(words) / MODEL_FILE).is_file():
             models.append(one)
         elif words.startswith(JUDGE):
             judges.append(words.removeprefix(JUDGE))

@@ -20,6 +20,7 @@ import polars as pl
 from liescope.common.errors import BadData
 from liescope.common.reading import Reading, read_text
 from liescope.common.statistics import codes, estimate, game_weights, share
+from liescope.common.stores import local
 from liescope.detectors.detector import ROLE
 from liescope.detectors.study.controls import DETECTIVE_CLAIM as _CLAIM
 from liescope.detectors.study.controls import REASONING_LENGTH, ROLE_ORACLE
@@ -320,7 +321,7 @@ def read_people(path: Path) -> pl.DataFrame:
     """
     advice = "give the JSON or JSON_MIN that Label Studio exports, of tasks by `liescope export --to label-studio`"
     with Reading(path, advice):
-        found = sorted(answer for task in json.loads(read_text(path, given=True)) for answer in _answers(task))
+        found = sorted(answer for task in json.loads(read_text(local(path), given=True)) for answer in _answers(task))
     if not found:
         raise BadData(f"{path} holds no answer; {advice}")
     if odd := {answer for *_, answer in found} - {DECEPTIVE, HONEST}:

@@ -12,6 +12,7 @@ import polars as pl
 
 from liescope.common.report.files import check_report_folder
 from liescope.common.settings import takes
+from liescope.common.stores import stored
 from liescope.detectors.detector import AsksChatModel, Progress, shown
 from liescope.detectors.detector_settings import WORDS, EvaluateSettings
 from liescope.detectors.examples import count_lost, read_statements
@@ -28,6 +29,7 @@ from liescope.generate.corpus.read import Corpus, check
 
 
 @takes(EvaluateSettings)
+@stored
 def evaluate(
     models: Model | Sequence[Model],
     corpus: Any,

@@ -10,6 +10,7 @@ from typing import Any
 from liescope.common.errors import UnknownName, UsageError
 from liescope.common.report.files import check_report_folder
 from liescope.common.settings import takes
+from liescope.common.stores import stored
 from liescope.detectors.detector import shown
 from liescope.detectors.detector_settings import TransferSettings
 from liescope.detectors.study.across import figures
@@ -21,6 +22,7 @@ from liescope.detectors.text_form import TextConfig
 
 
 @takes(TransferSettings, others="options")
+@stored
 def transfer(
     corpora: Sequence[str | os.PathLike[str]] | str | os.PathLike[str] = (),
     *,

@@ -26,7 +26,7 @@ from liescope.common.leaks import all_without_addresses, key_variables, texts_of
 from liescope.common.model_names import spellings
 from liescope.common.parts import Part
 from liescope.common.settings import Option, OptionsModel, Several, Switch, takes
-from liescope.common.stores import check_not_in_store
+from liescope.common.stores import check_not_in_store, local, stored
 from liescope.data_cards.cards import render_dataset_card
 from liescope.data_cards.croissant import croissant
 from liescope.data_cards.tables import TABLES
@@ -95,7 +95,7 @@ class CorpusResult:
 
         if config not in TABLES:
             raise UnknownName("config", config, TABLES)
-        return datasets.load_dataset(str(self.folder), config)
+        return datasets.load_dataset(str(local(self.folder)), config)
 
     def to_json(self) -> dict[str, Any]:
         """The folder and the facts as plain JSON data, as `--json` prints them."""
@@ -117,6 +117,7 @@ class BuildSettings(OptionsModel):
 
 
 @takes(BuildSettings)
+@stored
 def build(
     sources: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
@@ -187,7 +188,7 @@ def corpus_wanted(
 ) -> CorpusWanted:
     """What to build. chosen: all settings. Raises as `build` does."""
     check_not_in_store(out)
-    runs = [Path(source) for source in ([sources] if isinstance(sources, str | os.PathLike) else sources)]
+    runs = [local(source) for source in ([sources] if isinstance(sources, str | os.PathLike) else sources)]
     if not runs:
         raise UsageError("name at least one run folder to build a corpus from")
     whole = joined(runs, chosen.partial)

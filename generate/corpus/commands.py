@@ -21,9 +21,7 @@ app = typer.Typer(no_args_is_help=True)
 @with_settings(BuildSettings)
 def build(
     *,
-    runs: Annotated[
-        list[Path], typer.Argument(help="Run folders made by `play`, `label` or `import`.", metavar="RUN…")
-    ],
+    runs: Annotated[list[str], typer.Argument(help="Run folders made by `play`, `label` or `import`.", metavar="RUN…")],
     out: Annotated[Path, typer.Option(help="The corpus folder.")],
     given: Given,
     as_json: AsJson = False,

@@ -109,7 +109,7 @@ def open_games(
     wanted = [name for name in GAME_TABLES if name in {"games", *tables}]
     if holds_corpus(source):
         return _of_corpus(source, wanted, watch)
-    return _of_run(local(source), wanted, watch)
+    return _of_run(source, wanted, watch)
 
 
 def _of_corpus(source: str | os.PathLike[str], wanted: Collection[str], watch: Callable[[int], None]) -> OpenedGames:
@@ -122,10 +122,10 @@ def _of_corpus(source: str | os.PathLike[str], wanted: Collection[str], watch: C
     return OpenedGames(str(source), runs, tables, True)
 
 
-def _of_run(folder: Path, wanted: Collection[str], watch: Callable[[int], None]) -> OpenedGames:
-    with Journal.open(folder) as journal:
+def _of_run(source: str | os.PathLike[str], wanted: Collection[str], watch: Callable[[int], None]) -> OpenedGames:
+    with Journal.open(local(source)) as journal:
         run = RunFacts(journal.name, all_without_addresses(journal.plan), journal.versions)
-        return OpenedGames(str(folder), (run,), tables_of(journal.records(), journal.name, wanted, watch), False)
+        return OpenedGames(str(source), (run,), tables_of(journal.records(), journal.name, wanted, watch), False)
 
 
 def tables_of(

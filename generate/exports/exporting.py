@@ -18,7 +18,7 @@ from liescope.common.key_finder import secrets_of
 from liescope.common.leaks import check_text, key_variables, texts_of
 from liescope.common.reading import read_text
 from liescope.common.registry import Registry
-from liescope.common.stores import check_not_in_store
+from liescope.common.stores import stored
 from liescope.common.text import markdown
 from liescope.data_cards.licences import hub_licence, may_not_be_shared
 from liescope.data_cards.tables import SPLITS
@@ -120,6 +120,7 @@ class ExportResult:
         )
 
 
+@stored
 def export(
     source: str | os.PathLike[str],
     *,
@@ -140,7 +141,6 @@ def export(
     secret (see `common.leaks`), or an `out` that cannot be written; BadData for a source that cannot be read, or a
     corpus where the format needs a run.
     """
-    check_not_in_store(out)
     kind = EXPORTERS[to]
     chosen = kind.Options.of(options, to)
     folder, tally = Path(out), Tally()

@@ -44,7 +44,7 @@ def import_(
             callback=_no_file,
         ),
     ],
-    sources: Annotated[list[Path], typer.Argument(help="The files or datasets to import.")],
+    sources: Annotated[list[str], typer.Argument(help="The files or datasets to import.")],
     out: Annotated[Path, typer.Option(help="The run folder for the games.", metavar="runs/NAME")],
     allow_rejected: Annotated[
         bool, typer.Option("--allow-rejected", help="Exit 0 also if a game or row could not be read and is lost.")

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from liescope.common.console import progress as progress_bar
 from liescope.common.errors import BadData, PlanChanged, UsageError
 from liescope.common.registry import Registry
-from liescope.common.stores import local
+from liescope.common.stores import local, stored
 from liescope.common.text import look_alikes, unit_of
 from liescope.games.core import EventKind
 from liescope.games.record import GameRecord, Source, Status, record_to_json
@@ -303,6 +303,7 @@ def read_games(format: str, *sources: Data, **options: Any) -> Iterator[GameReco
     return Import(format, *sources, **options).games()
 
 
+@stored
 def import_games(format: str, *sources: Data, out: StrPath, progress: bool = False, **options: Any) -> ImportResult:
     """Import published games as a run that `build`, `fit` and `show` read like any other.
 

@@ -107,6 +107,7 @@ class Journal(JournalReader):
         checked: this process already checked the whole file. Raises BadData if the folder holds no run or a damaged
         one, UsageError if another process is writing to it.
         """
+        check_not_in_store(path)
         head = read_head(path)
         with guard(path), ExitStack() as undo:
             lock = take_lock(path) if write else None

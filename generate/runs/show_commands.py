@@ -15,7 +15,8 @@ from rich.text import Text
 
 from liescope.common.command_options import AsJson
 from liescope.common.console import emit, print_pages
-from liescope.common.errors import UsageError
+from liescope.common.errors import UsageError, named
+from liescope.common.stores import local
 from liescope.common.text import plain
 from liescope.games.record import GameRecord, record_to_json
 from liescope.generate.runs.game_text import transcript
@@ -32,7 +33,7 @@ app = typer.Typer()
 
 @app.command()
 def show(
-    run: Annotated[Path, typer.Argument(help="A run's folder.", metavar="runs/NAME")],
+    run: Annotated[str, typer.Argument(help="A run's folder.", metavar="runs/NAME")],
     game: Annotated[
         str | None,
         typer.Argument(help="A game: its id, the beginning of it, or its number. Without it, all games are listed."),
@@ -54,7 +55,7 @@ def show(
         raise UsageError("--calls and --prompt show one game; name it: liescope show RUN GAME --calls")
     if calls and prompt:
         raise UsageError("--calls lists the calls and --prompt shows one of them; give one of the two")
-    with Journal.open(run) as journal:
+    with Journal.open(local(run)) as journal:
         if game is None:
             listing = list_games(journal)
         elif prompt is not None:
@@ -95,12 +96,12 @@ def list_games(journal: Journal) -> RunListing:
         rows.append({"game_id": game_id, "cell": "", "winner": None, "status": "begun", "replies": replies})
         about.append(f"{replies} replies so far")
     notes = [words for facts in journal.endpoint_facts() for words in facts.notes.values()]
-    lines = _game_lines(journal.path, rows, about, max(0, journal.planned() - len(rows)))
+    lines = _game_lines(named(str(journal.path)), rows, about, max(0, journal.planned() - len(rows)))
     told = (Text(f"note: {plain(words)}") for words in notes)
     return RunListing({"run": journal.name, "games": rows, "notes": notes}, chain(told, lines))
 
 
-def _game_lines(run: Path, rows: Sequence[dict[str, Any]], about: Sequence[str], ahead: int) -> Iterator[Text]:
+def _game_lines(run: str, rows: Sequence[dict[str, Any]], about: Sequence[str], ahead: int) -> Iterator[Text]:
     """A line for each game, then the total. ahead: games of the plan that have not begun."""
     wide = max([len(plain(row["game_id"])) for row in rows] + [4])
     yield Text(f"{'game':{wide}}  {'status':6}  {'won by':10}  players, role by role", "bold")

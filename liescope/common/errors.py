@@ -24,10 +24,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
+from tempfile import gettempdir
 from urllib.parse import unquote, urlparse
 
 from liescope.common.key_finder import hide_secrets, secrets_of
@@ -50,12 +52,18 @@ def install_command(extra: str) -> str:
     return f"pip install {f'-c {pins} ' if pins.exists() else ''}{editable}'{folder}[{extra}]'"
 
 
+def named(text: str) -> str:
+    """A text with addresses in place of the copies of what lies in a store (see `liescope.common.stores`)."""
+    folder = re.escape(os.path.realpath(gettempdir()))
+    return re.sub(rf"{folder}/liescope-\w{{8}}/\w+/([a-z][a-z0-9]+:)/", r"\1//", text)
+
+
 class LiescopeError(Exception):
     """Root of every error that Liescope raises on purpose. No message holds a key."""
 
     def __init__(self, *words: object) -> None:
         secrets = secrets_of(os.environ)
-        super().__init__(*(hide_secrets(one, secrets) if isinstance(one, str) else one for one in words))
+        super().__init__(*(hide_secrets(named(one), secrets) if isinstance(one, str) else one for one in words))
 
 
 class UsageError(LiescopeError):

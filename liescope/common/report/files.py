@@ -29,7 +29,6 @@ from liescope.common.folders import replacing
 from liescope.common.key_finder import disguised, looks, secrets_of
 from liescope.common.model_names import PEOPLE
 from liescope.common.report.contents import Content, Report, Section, Tabular, headings, markdown, shown
-from liescope.common.stores import check_not_in_store
 from liescope.common.text import cell
 
 _OURS = re.compile(r'<meta name="liescope-report" content="([^"]*)">')
@@ -41,7 +40,6 @@ def check_report_folder(out: Path, overwrite: bool = True) -> None:
     """Raises UsageError, before long work, for a folder that is a file, holds anything but a report, or one that is to
     stay.
     """
-    check_not_in_store(out)
     if out.exists() and not out.is_dir():
         raise UsageError(f"{out} is a file; give a folder for the report")
     if not (out.is_dir() and any(out.iterdir())):

@@ -17,6 +17,7 @@ from liescope.common.console import end_by, heeded, let_go_of_terminal
 from liescope.common.errors import MissingExtra, UsageError
 from liescope.common.folders import take_lock
 from liescope.common.settings import takes
+from liescope.common.stores import check_not_in_store
 from liescope.generate.players.run_limits import Limits
 from liescope.web.web_settings import ServeSettings
 
@@ -91,6 +92,7 @@ def serve(
     MissingExtra
         Without the packages of the extra `web`.
     """
+    check_not_in_store(out)
     own, options = ServeSettings.with_rest(settings)
     options |= {"assess": True} if own.assess else {}
     game, people, players = own.game, own.people, own.players

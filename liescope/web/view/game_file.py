@@ -24,6 +24,7 @@ from markupsafe import Markup
 from liescope.common.errors import UsageError
 from liescope.common.key_finder import find_secret, secrets_of
 from liescope.common.settings import takes
+from liescope.common.stores import stored
 from liescope.common.text import GAME, plain, unit_of
 from liescope.data_cards.licences import OURS, Terms, own_terms
 from liescope.games.core import EventKind
@@ -68,6 +69,7 @@ class GameFile:
 
 
 @takes(ViewSettings)
+@stored
 def view(
     path: str | os.PathLike[str],
     *games: str,
