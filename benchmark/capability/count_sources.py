@@ -47,7 +47,7 @@ def read_counts(path: Path) -> Counts:
     Raises UsageError if there is no such file, BadData (naming the line) where its content cannot be counts.
     """
     try:
-        text = read_text(local(path), encoding="utf-8-sig", given=True)
+        text = read_text(path, encoding="utf-8-sig", given=True)
     except FileNotFoundError:
         raise UsageError(f"there is no file {path}; give a CSV file of counts or the folder of a run") from None
     cells = parse_counts(text, str(path))
@@ -112,7 +112,7 @@ def load_conditions(
     """
     if len({Path(path).resolve() for path in paths}) < len(paths):
         raise UsageError("the same run, corpus or file is named twice; its games would count double")
-    files = [Path(path) for path in paths if is_file(Path(path))]
+    files = [local(path) for path in paths if is_file(Path(path))]
     read = [open_games(path, TABLES) for path in paths if not is_file(Path(path))]
     opened, notes = with_silent(read, silent)
     check_apart(opened)

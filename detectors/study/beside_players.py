@@ -320,8 +320,9 @@ def read_people(path: Path) -> pl.DataFrame:
     Raises BadData for a file that is not there or is no such export.
     """
     advice = "give the JSON or JSON_MIN that Label Studio exports, of tasks by `liescope export --to label-studio`"
+    path = local(path)
     with Reading(path, advice):
-        found = sorted(answer for task in json.loads(read_text(local(path), given=True)) for answer in _answers(task))
+        found = sorted(answer for task in json.loads(read_text(path, given=True)) for answer in _answers(task))
     if not found:
         raise BadData(f"{path} holds no answer; {advice}")
     if odd := {answer for *_, answer in found} - {DECEPTIVE, HONEST}:

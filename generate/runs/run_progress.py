@@ -23,7 +23,7 @@ from rich.text import Text
 
 from liescope.common.errors import BadData, LiescopeError
 from liescope.common.reading import read_bytes
-from liescope.common.stores import local
+from liescope.common.stores import Address, address_of, local
 from liescope.common.text import plain, unit_of
 from liescope.games.core import EventKind, Phase
 from liescope.games.record import GameRecord, Status
@@ -402,4 +402,6 @@ def status(run: str | os.PathLike[str]) -> RunStatus:
     done, failed = (counts.get(one.value, 0) for one in (Status.DONE, Status.FAILED))
     age = 0.0 if state is None else max(time.time() - state.at, 0.0)
     planned = max(planned, done + failed)
-    return RunStatus(Path(run), planned, done, failed, begun, replies, tokens, imported, state, age)
+    return RunStatus(
+        Address(run) if address_of(run) else folder, planned, done, failed, begun, replies, tokens, imported, state, age
+    )

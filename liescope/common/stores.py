@@ -199,7 +199,7 @@ def _files(folder: Path) -> Iterable[Path]:
     return [folder] if folder.is_file() else (path for path in folder.rglob("*") if path.is_file())
 
 
-class _Address(PosixPath):
+class Address(PosixPath):
     """A path in a store, which shows both slashes."""
 
     def __str__(self) -> str:
@@ -215,7 +215,7 @@ def _at_address(result: Any, folder: Path, address: str) -> Any:
         if isinstance(value, str):
             return named(value)
         inside = isinstance(value, Path) and value.is_relative_to(folder)
-        return _Address(address) / value.relative_to(folder) if inside else value
+        return Address(address) / value.relative_to(folder) if inside else value
 
     return replace(result, **{one.name: moved(getattr(result, one.name)) for one in fields(result) if one.init})
 
