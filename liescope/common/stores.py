@@ -94,7 +94,8 @@ def send(folder: str | os.PathLike[str], address: str) -> None:
     files = sorted(_files(Path(folder)), key=lambda path: (path.suffix in _HEADS, path))
     names = [f"{root}/{path.relative_to(folder).as_posix()}".removesuffix("/.") for path in files]
     for parent in dict.fromkeys(name.rpartition("/")[0] for name in names):
-        store.makedirs(parent, exist_ok=True)
+        if parent.startswith("/"):  # a store of buckets has no folders, and would make a bucket of a misspelt name
+            store.makedirs(parent, exist_ok=True)
     for path, name in zip(files, names, strict=True):
         store.put_file(str(path), name)
 
@@ -184,11 +185,8 @@ def _deliver(folder: Path, address: str, before: Mapping[PurePosixPath, str]) ->
     except BaseException as error:
         safe = Path(tempfile.mkdtemp(prefix="liescope-kept-")) / folder.name
         folder.rename(safe)
-        again = f"from liescope.common.stores import send; send({str(safe)!r}, {address!r})"
-        words = (
-            f"{address} cannot be written ({type(error).__name__}); nothing is lost: {safe} holds it. Send it with: "
-            f"{shlex.join(['python', '-c', again])}"
-        )
+        again = shlex.join(["python", "-m", "liescope.common.stores", str(safe), address])
+        words = f"{address} cannot be written ({type(error).__name__}); all is kept in {safe}; send it with: {again}"
         if isinstance(error, Exception):
             raise UsageError(words) from None
         sys.stderr.write(f"\n{words}\n")
@@ -245,3 +243,7 @@ def _temporary() -> Path:
     folder = Path(tempfile.mkdtemp(prefix="liescope-")).resolve()
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
+
+
+if __name__ == "__main__":  # as the message of what was kept says
+    send(*sys.argv[1:])

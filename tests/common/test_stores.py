@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 import shlex
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import liescope
 from liescope import parallel
 from liescope.benchmark.capability.count_sources import load_conditions
 from liescope.cli import main
+from liescope.common import stores
 from liescope.common.errors import BadData, UsageError
 from liescope.common.stores import local
 from liescope.generate.corpus.open import open_games, records
@@ -292,14 +294,15 @@ def test_what_cannot_be_sent_is_kept_and_the_command_told_sends_it(
         broken.setattr(store, "put_file", _fails_after(store.put_file, after, PermissionError("a signed request")))
         code, output = said("build", str(played), "--overwrite", "--out", there)
     assert (code, "signed" in output) == (1, False)
-    assert f"error: {there} cannot be written (PermissionError); nothing is lost" in output
+    assert f"error: {there} cannot be written (PermissionError); all is kept in" in output
     with pytest.raises(BadData, match=r"there is nothing|is not a corpus"):  # and not half of each
         liescope.read(there, "statements").collect()
     (kept,) = clean.glob("liescope-kept-*/said")
     assert liescope.read(kept, "statements").collect().height > 0
-    python, c, program = shlex.split(output.rpartition("Send it with: ")[2])
-    assert (python, c) == ("python", "-c")
-    exec(program, {})
+    python, m, module, *words = shlex.split(output.rpartition("send it with: ")[2])
+    assert (python, m, module) == ("python", "-m", stores.__name__)
+    monkeypatch.setattr(sys, "argv", [module, *words])
+    runpy.run_path(stores.__file__, run_name="__main__")
     files = [path for path in kept.rglob("*") if path.is_file()]
     assert below(there) == {f"/{path.relative_to(kept)}": path.read_bytes() for path in files}
     assert liescope.read(there, "games").collect().equals(liescope.read(kept, "games").collect())
