@@ -24,7 +24,7 @@ from liescope.generate.players.openai import openai_player
 from liescope.generate.players.reply_cache import FILE
 from liescope.generate.players.run_limits import Limits
 from tests.detectors.judge_stub import material, stating, with_logprobs
-from tests.generate.players.openai.stub import Answer, Request, fails, says
+from tests.generate.players.openai.stub import Answer, Request, as_stream, fails, says
 
 
 def auroc(evaluation: Any, judge: str) -> Any:
@@ -77,6 +77,36 @@ def test_an_endpoint_without_log_probabilities_states_a_confidence_and_its_rows_
         assert auroc(found, "judge:wise (stated confidence)").value > 0.8
         # One request found out that there are none; all others ask for a number.
         assert sum("logprobs" in request.body for request in stub.requests) == 1
+
+
+@pytest.mark.parametrize("judge", [with_logprobs, stating])
+@pytest.mark.parametrize("counted", [True, False])
+def test_an_endpoint_that_only_streams_is_asked_for_streams_and_judges_alike(
+    counted: bool, judge: Any, serve: Any, tmp_path: Path
+) -> None:
+    """counted: it takes stream_options, too."""
+
+    def only_streams(request: Request, number: int) -> Answer:
+        if not request.body.get("stream"):
+            return fails(400, "Non-streaming requests are not supported by this model")
+        if "stream_options" in request.body and not counted:
+            return fails(422, "stream_options: Extra inputs are not permitted")
+        if "max_tokens" in request.body:
+            return fails(400, "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.")
+        return as_stream(judge(request, number), counted)
+
+    questions = [read_prompt().about_statement(f"Bob: I {word} them.", "role") for word in ("trust", "saw", "rush")]
+    told = []
+    for number, script in enumerate((judge, only_streams)):
+        stub = serve(script)
+        limits = Limits.of({"cache": tmp_path / str(number), "concurrency": 1})
+        asking = ask_judge(f"openai:wise@{stub.url}?max_tokens=99", questions, limits, silent)
+        told.append((asking.answers, asking.failed, asking.stated))
+    assert told[0] == told[1]
+    assert len(told[0][0]) == len(questions)
+    refused = 2 + (not counted)
+    assert all("max_completion_tokens" in request.body for request in stub.requests[refused:])
+    assert all(("stream_options" in request.body) == counted for request in stub.requests[refused:])
 
 
 def test_a_limit_draws_whole_games(serve: Any, model: Path, corpus: Path, tmp_path: Path) -> None:

@@ -18,12 +18,13 @@ from urllib.request import getproxies
 from openai import DEFAULT_CONNECTION_LIMITS, APIStatusError, AsyncOpenAI, DefaultAioHttpClient, OpenAIError, Timeout
 
 from liescope.common.errors import UsageError
-from liescope.generate.players.openai.completion import joined_events
+from liescope.generate.players.openai.completion import STREAM, joined_events
 from liescope.generate.players.openai.spec import OPENAI_HOST, host_of
 from liescope.generate.players.openai.verdict import Response, Trouble
 from liescope.generate.players.parsing.choice import storable
 
 LARGEST = 4 * 1024 * 1024  # bytes of an unpacked response; a chat completion has a few kilobytes
+_BEGINNING = 120  # bytes that tell a stream
 _CONNECTS = 10.0  # seconds to connect
 _OF_THE_SDK = frozenset({"host", "content-type"})  # headers of the SDK that are sent
 _TO_OPENAI = frozenset({"openai-organization", "openai-project"})  # headers sent only to OpenAI
@@ -136,7 +137,8 @@ async def _content(response: Any) -> bytes:
                 break
             pieces.append(piece)
     except Exception:  # noqa: BLE001 - as in `send`
-        raise BrokenOff("the response broke off in the middle") from None
+        if not STREAM.match(b"".join(pieces)[:_BEGINNING].decode("utf-8", "replace")):  # a stream may tell what it cost
+            raise BrokenOff("the response broke off in the middle") from None
     content = b"".join(pieces)
     if response.headers.get("content-encoding", "identity") != "identity" and size <= LARGEST:
         try:

@@ -11,7 +11,7 @@ import ssl
 import subprocess
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from liescope.generate.corpus.open import open_games
 from liescope.generate.players.openai import endpoint, openai_player, pace
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.play import play
+from liescope.generate.runs.rating import label
 from tests.generate.players.openai.stub import Answer, Request, Script, Stub, fails, says
 
 PERSONA = "You never raise your voice."
@@ -275,11 +276,42 @@ def test_what_an_endpoint_does_wrong_is_no_turn_of_a_player(name: str, plainly: 
         assert (found["answered"], found["said"]) == (TURNS, plainly["said"])
 
 
-def test_what_was_billed_counts_although_it_cannot_be_used(tmp_path: Path, plainly: dict[str, Any]) -> None:
-    found = campaign(Habit(sometimes(whole(choice("error", HALF, error=LOST), usage=BILLED))), tmp_path)
-    broken = found["again"]["502"]
-    assert found["spent"][0] == plainly["spent"][0] + broken * 107 > plainly["spent"][0]
+COUNTED = {"choices": [], "usage": BILLED}
+UNUSABLE = {
+    "an error inside a choice": whole(choice("error", HALF, error=LOST), usage=BILLED),
+    "an error beside the choices": whole(choice("stop", HALF), error=LOST, usage=BILLED),
+    "a finish reason": whole(choice("network_error", HALF), usage=BILLED),
+    "no choices": whole(usage=BILLED),
+    "an empty answer": whole(choice(), usage={"prompt_tokens": 107, "completion_tokens": 0}),
+    "a status": Answer({"error": LOST, "usage": BILLED}, 502),
+    "a rate limit": Answer({"error": {"message": "busy"}, "usage": BILLED}, 429),
+    "a refusal": Answer({"error": {"message": "no"}, "usage": BILLED}, 400),
+    "an error in a stream": events(delta(content=HALF), COUNTED, {"error": LOST}),
+    "an error in a stream, which ends there": events(delta(content=HALF), {**COUNTED, "error": LOST}, ended=False),
+    "a stream that ends in the middle": events(delta(content=HALF), COUNTED, ended=False),
+    "an error in a choice of a stream": events(delta(content=HALF), COUNTED, whole(choice("error", error=LOST)).body),
+    "a stream whose connection breaks": replace(
+        events(delta(content=HALF), COUNTED, delta(content="x" * 999)), cut=True
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNUSABLE)
+def test_what_was_billed_counts_although_it_cannot_be_used(name: str, tmp_path: Path, plainly: dict[str, Any]) -> None:
+    found = campaign(Habit(sometimes(UNUSABLE[name])), tmp_path)
+    assert (found["answered"], found["said"]) == (TURNS, plainly["said"])
+    broken = len(found["sent"]) - len(plainly["sent"])
+    assert broken == sum(found["again"].values()) > 0
+    assert found["spent"][0] == plainly["spent"][0] + broken * 107
     assert found["spent"][1] == pytest.approx(plainly["spent"][1] + broken * 107e-6)
+
+
+@pytest.mark.parametrize("limit", [{"max_tokens": 600}, {"max_cost": 600e-6}])
+@pytest.mark.parametrize("name", UNUSABLE)
+def test_what_cannot_be_used_is_in_the_budget(name: str, limit: dict[str, float], tmp_path: Path) -> None:
+    found = campaign(Habit(always(UNUSABLE[name]), limits=limit), tmp_path)
+    assert "budget" in found["sentence"]
+    assert 600 <= found["spent"][0] < 600 + 4 * 110
 
 
 def test_a_persona_goes_into_the_first_turn_where_there_is_no_system_role(tmp_path: Path) -> None:
@@ -313,13 +345,34 @@ def test_what_was_found_out_is_kept_in_the_run_told_and_known_when_it_goes_on(
     assert len(stub.requests) > 9
     assert not [request for request in stub.requests[3:] if "stream_options" in request.body]
     assert all(request.body["stream"] for request in stub.requests[2:])
-    cli.main(["show", str(tmp_path / "run")])
-    shown = " ".join(capsys.readouterr().out.split())
+    shown = []
+    for command in ("show", "status"):
+        cli.main([command, str(tmp_path / "run")])
+        shown.append(" ".join(capsys.readouterr().out.split()))
     kept = json.loads((tmp_path / "run" / "run.json").read_text(encoding="utf-8"))["endpoints"][0]["notes"].values()
     for words in known:
-        assert f"note: {words}" in shown
+        assert f"note: {words}" in shown[0]
+        assert words[:60] in shown[1]
         assert any(note.startswith(words) for note in kept)
         assert any(note.startswith(words) for note in gone_on.to_json()["notes"])
+
+
+def test_raters_are_asked_in_the_form_that_an_endpoint_takes(tmp_path: Path) -> None:
+    campaign(HABITS["good"], tmp_path)
+    refuses = no_system(400, "System role not supported")
+    only_streams = stream_only("This model only support stream mode")
+    takes_system: Script = lambda request, number: refuses(request, number).status == 200  # noqa: E731
+    stub = Stub(lambda request, n: (only_streams if takes_system(request, n) else refuses)(request, n))
+    spec = f"openai:judge@{stub.url}?persona={tmp_path / 'persona.txt'}"
+    try:
+        rated = label(tmp_path / "run", judge=spec, out=tmp_path / "rated", max_fallbacks=1, give_up_after=1.5)
+    finally:
+        stub.close()
+    assert rated.complete
+    assert rated.tally.unrated == 0
+    # the first two, refused, found out how to ask
+    assert all(request.body["stream"] and len(request.body["messages"]) == 1 for request in stub.requests[2:])
+    assert all(request.body["messages"][0]["content"].startswith(PERSONA) for request in stub.requests[2:])
 
 
 def test_replies_of_no_use_count_over_all_processes_of_a_run(tmp_path: Path) -> None:

@@ -46,6 +46,19 @@ def fails(status: int, message: str = "trouble", headers: Mapping[str, str] | No
 Script = Callable[[Request, int], Answer]
 
 
+def as_stream(answer: Answer, counted: bool = True) -> Answer:
+    """A chat completion in pieces, its words two letters at a time, and its log-probabilities with the first. counted:
+    the tokens come last.
+    """
+    (choice,) = answer.body["choices"]
+    words = choice["message"]["content"]
+    parts = [{"delta": {"content": words[at : at + 2]}} for at in range(0, len(words), 2)]
+    parts[0]["logprobs"] = choice.get("logprobs")
+    chunks = [{"choices": [part]} for part in (*parts, {"delta": {}, "finish_reason": choice["finish_reason"]})]
+    chunks += [{"choices": [], "usage": answer.body["usage"]}] * counted
+    return Answer("".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks) + "data: [DONE]\n\n")
+
+
 class Stub:
     """The server under way. script: the answer to the n-th request (from 0), called in that request's thread; models:
     the answer to a request for the list of models.
