@@ -263,7 +263,7 @@ class _ChatReader(_OwnReader):
             return turns_of([{"role": one.get(parts["role"]), "content": one.get(parts["content"])} for one in rows])
         if not parts:
             return turns_of(row.get(self._messages))
-        return turns_of(exchange(row, parts, self._of(row, "system"), self._of(row, "input")))
+        return turns_of(exchange(row, parts))
 
     def _chat(self, game_id: str, rows: Sequence[Mapping[str, Any]]) -> GameRecord:
         turns = self._turns(rows)

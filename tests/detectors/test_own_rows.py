@@ -108,7 +108,9 @@ def test_the_last_answer_of_a_conversation_is_scored_with_the_turns_before_it(tm
     assert liescope.score(tmp_path / "m", told)["score"].to_list() == (
         liescope.score(tmp_path / "m", listed)["score"].to_list()
     )
-    with pytest.raises(UsageError, match="statement 1: answer and response may both hold the response; leave one out"):
+    with pytest.raises(
+        UsageError, match="statement 1: answer and response may both hold the response; name one with --response"
+    ):
         liescope.score(tmp_path / "m", {**told, "response": "I was."})
 
 
