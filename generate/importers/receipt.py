@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from textwrap import fill
 from typing import Any
 
 from liescope.common.text import number_of, plain
@@ -84,13 +85,15 @@ class Receipt:
             lines.append(f"labels: {lies:,} deceptive, {truths:,} honest, {none:,} without")
         lines.append(f"groups: {len(self.families):,}; languages: {', '.join(self.languages) or 'none stated'}")
         lacks = [f"no {self.what} is {self.lacks}: detectors need both"] if self.used and self.lacks else []
-        return plain("\n".join([*lines, *lacks]))
+        return "\n".join(fill(plain(line), _WIDTH, subsequent_indent="  ") for line in [*lines, *lacks])
 
     @property
     def read_as(self) -> str:
         """What the most frequent values of the label were read as, in a sentence; "" without any."""
         values = self.labels.most_common(_SHOWN)
-        return ", ".join(f"{value or '(empty)'} was read as {_MEANS[one]} ({rows:,})" for (value, one), rows in values)
+        return ", ".join(
+            f"{plain(value) or '(empty)'} was read as {_MEANS[one]} ({rows:,})" for (value, one), rows in values
+        )
 
     def to_json(self) -> dict[str, Any]:
         """As plain JSON data."""

@@ -270,6 +270,7 @@ def test_rows_of_a_record_that_cannot_be_kept_are_left_out_by_its_reason(tmp_pat
     rows += [{"text": "Words.", "label": "truth", "group": "c", "split": ""}]
     receipt = import_games("text", table(tmp_path / "a.csv", rows), out=tmp_path / "run").receipt
     assert (receipt.rows, receipt.missing, sum(receipt.left_out.values())) == (6, 0, 6 - receipt.kept)
+    assert receipt.labels.total() == receipt.kept
     assert 2 in receipt.left_out.values()
 
 
