@@ -125,7 +125,7 @@ def test_data_at_hand_leaves_the_receipt_that_an_import_of_it_would(
     trained = liescope.train("tfidf", frame, folds=0, out=tmp_path / "m")
     assert capsys.readouterr() == ("", "")
     assert trained.receipt == told
-    assert (told.rows, told.kept, len(told.families), told.ignored) == (80, 80, 40, ("mood",))
+    assert (told.rows, told.kept, len(told.groups), told.ignored) == (80, 80, 40, ("mood",))
     said = "lie was read as deceptive (30), truth was read as honest (30), "
     assert trained.notes[0] == said + "hm was read as no label (10), (empty) was read as no label (10)"
     assert liescope.audit(frame).receipt == liescope.evaluate(tmp_path / "m", frame).receipt == told
