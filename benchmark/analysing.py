@@ -119,7 +119,7 @@ def read_and_analyse(
 
     reading = bar.add_task("reading", total=None, note="games")
     games_set = load_games(
-        sources, lambda games: bar.update(reading, completed=games), own.pool_conditions, own.silent_games
+        sources, lambda games: bar.update(reading, completed=games), own.pool_conditions, own.count_silent
     )
     task = bar.add_task("analysing", total=len(ANALYSES), note="")
     return games_set, run_analyses(

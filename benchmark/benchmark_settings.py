@@ -11,9 +11,6 @@ from liescope.common.settings import Option, OptionsModel, Several, Switch
 DrawnVotes = Literal["keep", "leave-out"]
 """What to do with games that contain a vote drawn by the rules."""
 
-SilentGames = Literal["leave-out", "keep"]
-"""What to do with games in which a seat of a model gave no usable reply at all."""
-
 _VOTES = "Games with a vote drawn at random because the reply was unreadable"
 _SAMPLER = "The sampler"
 
@@ -26,8 +23,8 @@ class AnalyseSettings(OptionsModel):
         description="Add up games with different settings, prompts among them, instead of keeping conditions apart; "
         "notes name them.",
     )
-    silent_games: SilentGames = Field(
-        default="leave-out", description="Games in which no reply of one of the models could be used."
+    count_silent: Switch = Field(
+        default=False, description="Count games, too, in which no reply of one of the models could be used."
     )
     overwrite: Switch = Field(default=False, description="Replace an existing report at --out.")
 

@@ -128,7 +128,7 @@ def fit(
     if folder is not None:
         check_report_folder(folder, own.overwrite)
     named = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
-    conditions = load_conditions(named, own.without, own.pool_conditions, own.independent, own.silent_games)
+    conditions = load_conditions(named, own.without, own.pool_conditions, own.independent, own.count_silent)
     result = fit_counts(conditions, own, progress)
     if folder is None:
         return result

@@ -72,7 +72,7 @@ def report(
 
     Games of several sources are counted together where they were played alike, so that all players have a place on one
     scale. Games left out (`without`, `drawn_votes`) are left out of the fit and the backgrounds; the analyses use all
-    games but those that a model was silent in (`silent_games`). A part that cannot be computed (PyMC is not installed,
+    games but those that a model was silent in (`count_silent`). A part that cannot be computed (PyMC is not installed,
     the sampler has not converged, too few games or models, another game than Mini-Mafia) is left out, with the reason
     in its place. Without a capability model, players are compared where they held the same role beside the same
     players.
@@ -105,7 +105,7 @@ def report(
     with progress_bars(progress) as bar:
         if of_games := [source for source in named if not is_file(Path(source))]:
             games, found = read_and_analyse(of_games, own, bar, draw=folder is not None)
-    chosen = {"without": list(own.without), "drawn_votes": own.drawn_votes, "silent_games": own.silent_games}
+    chosen = {"without": list(own.without), "drawn_votes": own.drawn_votes, "count_silent": own.count_silent}
     sampling: dict[str, Any] = {name: getattr(own, name) for name in ("model", "draws", "tune", "seed")}
     counted, unfit = _counted(named, own, must=games is None)
     conditions, fitted = counted, None
@@ -136,7 +136,7 @@ def _counted(
 ) -> tuple[Mapping[str, Counts], str]:
     """The counts of each condition; if no game can be counted, none and the reason. must: raise the reason instead."""
     try:
-        return load_conditions(sources, own.without, own.pool_conditions, own.independent, own.silent_games), ""
+        return load_conditions(sources, own.without, own.pool_conditions, own.independent, own.count_silent), ""
     except UsageError as error:
         if must:
             raise

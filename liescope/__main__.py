@@ -2,7 +2,6 @@
 A traceback of anything unforeseen holds no key.
 """
 
-import os
 import sys
 
 
@@ -17,9 +16,9 @@ def main() -> int:
     except Exception:  # noqa: BLE001 - unforeseen, and told in full
         from traceback import format_exc
 
-        from liescope.common.key_finder import hide_secrets, secrets_of
+        from liescope.common.key_finder import hide_secrets
 
-        sys.stderr.write(hide_secrets(format_exc(), secrets_of(os.environ)))
+        sys.stderr.write(hide_secrets(format_exc()))
         return 1
 
 

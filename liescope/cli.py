@@ -18,7 +18,7 @@ from typer.main import get_command
 from liescope import __version__
 from liescope.common.command_options import completed
 from liescope.common.errors import LiescopeError, named
-from liescope.common.key_finder import hide_secrets, secrets_of
+from liescope.common.key_finder import hide_secrets
 from liescope.common.leaks import check_arguments
 from liescope.common.text import plain
 
@@ -164,6 +164,6 @@ def _reader_gone(out: TextIO) -> int:
 
 
 def _fail(words: str) -> int:
-    words = hide_secrets(" ".join(named(words).split()), secrets_of(os.environ))
+    words = hide_secrets(" ".join(named(words).split()))
     print(f"error: {plain(words)}", file=sys.stderr)
     return 1

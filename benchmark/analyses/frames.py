@@ -18,7 +18,6 @@ import polars as pl
 import polars.selectors as cs
 
 from liescope.benchmark.analyses.conditions_of_play import PLAYERS, UNKNOWN, prepare
-from liescope.benchmark.benchmark_settings import SilentGames
 from liescope.benchmark.capability.count_sources import check_apart, with_silent
 from liescope.benchmark.capability.counts import UNHEARD
 from liescope.common.errors import BadData, UsageError
@@ -278,12 +277,11 @@ def load_games(
     paths: Sequence[str | os.PathLike[str]],
     watch: Callable[[int], None] = lambda _: None,
     pool: bool = False,
-    silent: SilentGames = "leave-out",
+    silent: bool = False,
 ) -> GameSet:
     """The games of all sources: folders of runs, folders of corpora, and corpora on the Hub. A game may be in several
     of them if each has other raters: the players, or who rated afterwards. watch: is called with the number of games
-    read so far. pool: games of different settings are one condition. silent: what to do with games that a model was
-    silent in.
+    read so far. pool: games of different settings are one condition. silent: count games that a model was silent in.
 
     Raises UsageError if no game is finished or two sources hold the same game with the same raters, BadData for a
     source that holds neither a run nor a corpus.
@@ -300,11 +298,12 @@ def load_games(
     runs = tuple(run for games in opened for run in _runs(games))
     if not any(run.finished for run in runs):
         failed = sum((run.failed for run in runs), Counter[str]())
-        unheard = failed.pop(UNHEARD, 0)
-        why = f"{unheard} are left out, because {UNHEARD}" if unheard else "none has finished yet"
-        if failed:
-            why = f"{failed.total()} failed; `liescope play … --retry-failed` retries them"
-        raise UsageError(f"{', '.join(map(str, paths))}: no finished game to analyse ({why})")
+        why = f"{failed.total()} failed; `liescope play … --retry-failed` retries them"
+        if unheard := failed[UNHEARD]:
+            why = f"{unheard} are left out, because {UNHEARD}"
+        raise UsageError(
+            f"{', '.join(map(str, paths))}: no finished game to analyse ({why if failed else 'none has finished yet'})"
+        )
     return GameSet(runs, frames_of([games.tables for games in opened], pool), _sources(opened), pool, said)
 
 

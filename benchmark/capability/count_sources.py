@@ -13,7 +13,6 @@ from pathlib import Path
 
 import polars as pl
 
-from liescope.benchmark.benchmark_settings import SilentGames
 from liescope.benchmark.capability.counts import (
     DECEIVER,
     DISCLOSER,
@@ -97,14 +96,14 @@ def load_conditions(
     without: Sequence[str] = (),
     pool: bool = False,
     independent: bool = False,
-    silent: SilentGames = "leave-out",
+    silent: bool = False,
 ) -> dict[str, Counts]:
     """The games of all paths, counted by condition: a folder is a run or a corpus, a file holds counts as CSV, and
     USER/NAME is a corpus on the Hub. Files do not say how their games were played; they are one condition.
 
     without: models whose games are left out, and counted as excluded. pool: add up all conditions, under "".
-    independent: a file of counts, which does not say which games it holds, holds none of the others'. silent: what to
-    do with games that a model was silent in.
+    independent: a file of counts, which does not say which games it holds, holds none of the others'. silent: count
+    games that a model was silent in, too.
 
     A condition is named by the settings that tell it from the others, "" if there is only one. Raises UsageError
     if a path is named twice, if games could count twice, or if no game is left to count; BadData if one cannot be read,
@@ -171,14 +170,14 @@ def check_apart(opened: Sequence[OpenedGames], by_rater: bool = False) -> None:
                 )
 
 
-def with_silent(opened: Sequence[OpenedGames], silent: SilentGames) -> tuple[Sequence[OpenedGames], tuple[str, ...]]:
-    """The games, those that a model was silent in without their mark if they are kept; and what to say then."""
-    count = sum(int(games.tables["games"].select(SILENT.sum()).item()) for games in opened)
-    if silent != "keep" or not count:
+def with_silent(opened: Sequence[OpenedGames], count: bool) -> tuple[Sequence[OpenedGames], tuple[str, ...]]:
+    """The games, those that a model was silent in without their mark if they are to count; and what to say then."""
+    silent = sum(games.tables["games"].filter(SILENT).height for games in opened)
+    if not (count and silent):
         return opened, ()
     meta = pl.when(~SILENT).then("meta").alias("meta")
     kept = [replace(one, tables={**one.tables, "games": one.tables["games"].with_columns(meta)}) for one in opened]
-    return kept, (f"{number_of(count, 'game')} are counted in which no reply of one of the models could be used.",)
+    return kept, (f"{number_of(silent, 'game')} are counted in which no reply of one of the models could be used.",)
 
 
 def _named(kinds: Sequence[tuple[str, str]]) -> list[str]:

@@ -22,7 +22,7 @@ def schema(*parts: str) -> pl.Schema:
     return pl.Schema({name: _KINDS[kind] for kind, *names in map(str.split, parts) for name in names})
 
 
-UNHEARD = "no reply of one of the models could be used (--silent-games keep counts them)"
+UNHEARD = "no reply of one of the models could be used (--count-silent counts them)"
 UNSTATED = "settings not stated"
 TABLES = ("games", "votes")  # the tables that games are counted from
 PLAYERS = (DECEIVER, DISCLOSER, VOTER) = tuple(MINI_MAFIA.composition())

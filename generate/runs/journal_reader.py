@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -269,12 +268,12 @@ class JournalReader:
         tokens, cost = self._sql(_SPENT)[0]
         return tokens or 0, cost
 
-    def uses(self) -> tuple[Counter[str], Counter[str]]:
+    def uses(self) -> tuple[dict[str, int], dict[str, int]]:
         """By model, how many replies came, and how many of them could not be used."""
         problem = "json_extract(reply, '$.problem')"
         came = f"FROM replies WHERE {problem} NOT LIKE '{NO_ANSWER}%' GROUP BY model"
         found = self._sql(f"SELECT model, count(*), sum({problem} != '') {came}")
-        return Counter({model: all for model, all, _ in found}), Counter({model: bad for model, _, bad in found})
+        return {model: all for model, all, _ in found}, {model: bad for model, _, bad in found}
 
     def totals(self) -> tuple[int, int | None]:
         """The replies of the whole run, and the tokens that were spent on them as `spent` counts them; None where

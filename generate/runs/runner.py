@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, replace
@@ -160,7 +160,7 @@ class _Run:
         self.failed: dict[str, GameRecord] = {}  # by game, since this process began
         self.failed_row = 0  # failed games since the last one played to the end
         self.unrated_row = 0  # measurements in a row that could not be obtained
-        self.replies, self.useless = self.journal.uses()
+        self.replies, self.useless = map(Counter[str], self.journal.uses())
         self.shown_at = 0.0
         self.hosts = set(map(waits_for, self.players.values()))
         self.scheduler: Scheduler

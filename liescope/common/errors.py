@@ -32,7 +32,7 @@ from pathlib import Path
 from tempfile import gettempdir
 from urllib.parse import unquote, urlparse
 
-from liescope.common.key_finder import hide_secrets, secrets_of
+from liescope.common.key_finder import hide_secrets
 
 
 def install_command(extra: str) -> str:
@@ -62,8 +62,7 @@ class LiescopeError(Exception):
     """Root of every error that Liescope raises on purpose. No message holds a key."""
 
     def __init__(self, *words: object) -> None:
-        secrets = secrets_of(os.environ)
-        super().__init__(*(hide_secrets(named(one), secrets) if isinstance(one, str) else one for one in words))
+        super().__init__(*(hide_secrets(named(one)) if isinstance(one, str) else one for one in words))
 
 
 class UsageError(LiescopeError):

@@ -1,17 +1,17 @@
 """The finder of keys in all that is said and kept: the values of this machine's secrets (variables named like one, and
 those named for it), and anything that has the shape of a key.
 
-Texts are read as they are and with the escapes of JSON,
-URLs and HTML undone, also nested three deep, with and without tags and the colours of terminals. A secret is found
-where PIECE characters of it follow each other, forwards or backwards, one of them may be missing, when nothing but
-letters and digits counts: no case, punctuation, space, invisible character, accent or letter of another alphabet that
-looks alike; and where as many stand in base64 or hex. A secret that could be words is found as a whole, and a short one
-as it is written. Any other encoding goes unnoticed, such as a secret spelled out in words; a model that knows a secret
-can always find one.
+Texts are read as they are and with the escapes of JSON, URLs and HTML undone, also nested three deep, with and without
+tags and the colours of terminals. A secret is found where PIECE characters of it follow each other, forwards or
+backwards, one of them may be missing, when nothing but letters and digits counts: no case, punctuation, space,
+invisible character, accent or letter of another alphabet that looks alike; and where as many stand in base64 or hex. A
+secret that could be words is found as a whole, and a short one as it is written. Any other encoding goes unnoticed,
+such as a secret spelled out in words; a model that knows a secret can always find one.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -239,9 +239,9 @@ def find_secret(text: str, secrets: Mapping[str, str], shapes: bool = True) -> s
     return ""
 
 
-def hide_secrets(text: str, secrets: Mapping[str, str]) -> str:
-    """The text without these secrets, in any of the disguises, and without anything shaped like a key."""
-    for value in secrets.values():
+def hide_secrets(text: str) -> str:
+    """The text without this machine's secrets, in any of the disguises, and without anything shaped like a key."""
+    for value in secrets_of(os.environ).values():
         text = disguised(value).replaced(text, HIDDEN)
     for shape in _SHAPES.values():
         text = shape.sub(HIDDEN, text)

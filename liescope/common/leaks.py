@@ -37,20 +37,12 @@ def check_arguments(given: Iterable[tuple[str, Any]]) -> None:
     """
     secrets = {name: value for name, value in secrets_of(os.environ).items() if not is_word(value)}
     for name, value in given:
-        for word in _words_of(value):
-            if what := "a password in an address" if _PASSWORD.search(word) else find_secret(word, secrets):
-                raise UsageError(
-                    f"{name} holds {what}; arguments are shown and kept, so take it out, and name a key's variable "
-                    "instead, as in openai:MODEL?key_env=VARIABLE"
-                )
-
-
-def _words_of(value: Any) -> Iterator[str]:
-    if isinstance(value, str | os.PathLike):
-        yield str(value)
-    elif isinstance(value, list | tuple | Mapping):
-        for each in value.items() if isinstance(value, Mapping) else value:
-            yield from _words_of(each)
+        words = json.dumps(value, default=str)
+        if what := "a password in an address" if _PASSWORD.search(words) else find_secret(words, secrets):
+            raise UsageError(
+                f"{name} holds {what}; arguments are shown and kept, so take it out, and name a key's variable "
+                "instead, as in openai:MODEL?key_env=VARIABLE"
+            )
 
 
 def check_no_secret(paths: Iterable[Path], secrets: Mapping[str, str], advice: str) -> None:

@@ -44,8 +44,8 @@ REPORTS: dict[str, Callable[[Path], list[str]]] = {
     "audit a corpus": lambda made: list(liescope.audit(made / "corpus").notes),
     "evaluate": lambda made: list(liescope.evaluate(made / "model", made / "corpus").notes),
     "card": lambda made: [(made / "corpus" / "README.md").read_text(encoding="utf-8")],
-    "kept": lambda made: list(liescope.analyse(made / "run", silent_games="keep").notes),
-    "kept in counts": lambda made: list(load_conditions([made / "corpus"], silent="keep")[""].notes),
+    "kept": lambda made: list(liescope.analyse(made / "run", count_silent=True).notes),
+    "kept in counts": lambda made: list(load_conditions([made / "corpus"], silent=True)[""].notes),
 }
 
 
@@ -62,9 +62,9 @@ def test_every_report_says_in_how_many_games_a_model_was_silent(name: str, made:
 
 @pytest.mark.parametrize("source", ["run", "corpus"])
 def test_such_games_count_if_it_is_asked_for_and_only_then(source: str, made: Path) -> None:
-    counted = {silent: load_conditions([made / source], silent=silent)[""].games for silent in ("leave-out", "keep")}
-    assert counted == {"leave-out": ALL - SILENT, "keep": ALL}
-    analysed = [liescope.analyse(made / source, silent_games=silent) for silent in counted]
+    counted = {silent: load_conditions([made / source], silent=silent)[""].games for silent in (False, True)}
+    assert counted == {False: ALL - SILENT, True: ALL}
+    analysed = [liescope.analyse(made / source, count_silent=silent) for silent in counted]
     assert [(one.games, one.failed) for one in analysed] == [(ALL - SILENT, SILENT), (ALL, 0)]
     won = [sum(one.winners["mini-mafia"].values()) for one in analysed]
     assert won == [ALL - SILENT, ALL]
@@ -72,6 +72,6 @@ def test_such_games_count_if_it_is_asked_for_and_only_then(source: str, made: Pa
 
 def test_where_all_games_are_such_the_way_to_count_them_is_named(made: Path) -> None:
     for make in (liescope.analyse, liescope.fit):
-        with pytest.raises(UsageError, match=f"{ALL} .*no reply of one of the models .*--silent-games keep"):
+        with pytest.raises(UsageError, match=f"{ALL} .*no reply of one of the models .*--count-silent"):
             make(made / "mute")
-    assert liescope.analyse(made / "mute", silent_games="keep").games == ALL
+    assert liescope.analyse(made / "mute", count_silent=True).games == ALL

@@ -20,7 +20,7 @@ from openai import DEFAULT_CONNECTION_LIMITS, APIStatusError, AsyncOpenAI, Defau
 from liescope.common.errors import UsageError
 from liescope.generate.players.openai.completion import STREAM, joined_events
 from liescope.generate.players.openai.spec import OPENAI_HOST, host_of
-from liescope.generate.players.openai.verdict import Response, Trouble
+from liescope.generate.players.openai.verdict import Came, Response, Trouble
 from liescope.generate.players.parsing.choice import storable
 
 LARGEST = 4 * 1024 * 1024  # bytes of an unpacked response; a chat completion has a few kilobytes
@@ -52,13 +52,13 @@ class Client:
                 f"({type(error).__name__})"
             ) from error
 
-    async def chat(self, body: Mapping[str, Any], seconds: float) -> Response | Trouble:
+    async def chat(self, body: Mapping[str, Any], seconds: float) -> Came:
         """The response to a chat completion request within that time."""
         create = self._sdk.chat.completions.with_raw_response.create
         # In extra_body, because the SDK would search every message of a plain body for files.
         return await _came(create(model=body["model"], messages=[], extra_body=body), seconds)
 
-    async def models(self, seconds: float) -> Response | Trouble:
+    async def models(self, seconds: float) -> Came:
         """The list of models, or whatever the server answers."""
         return await _came(self._sdk.models.with_raw_response.list(), seconds)
 
@@ -165,7 +165,7 @@ def _why(error: Exception) -> str:
     return "the connection broke before an answer came"
 
 
-async def _came(call: Awaitable[Any], seconds: float) -> Response | Trouble:
+async def _came(call: Awaitable[Any], seconds: float) -> Came:
     """The response to a call of the SDK, whatever its status, or why none came."""
     try:
         async with asyncio.timeout(seconds):

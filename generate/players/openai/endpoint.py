@@ -23,16 +23,7 @@ from liescope.games.core import Ask, Reply
 from liescope.generate.players.openai.completion import Completion, billed
 from liescope.generate.players.openai.pace import Pace, RequestTurn
 from liescope.generate.players.openai.spec import Key, Secrets, host_of
-from liescope.generate.players.openai.verdict import (
-    FORMS,
-    Refusal,
-    Response,
-    Scope,
-    Trouble,
-    Verdict,
-    adapted,
-    verdict_of,
-)
+from liescope.generate.players.openai.verdict import FORMS, Came, Refusal, Scope, Trouble, Verdict, adapted, verdict_of
 from liescope.generate.players.player_protocol import VIA_CACHE, Attempt, EndpointFacts, PlayerContext
 from liescope.generate.players.reply_cache import request_key
 from liescope.generate.players.run_limits import CHARACTERS_A_TOKEN, Price, TokenUsage
@@ -158,8 +149,8 @@ class FormatRefused(PlayerFailed):
 
 
 class FormatSupport:
-    """What is known about one model at an endpoint, above all whether it supports JSON schemas: found by the preflight
-    or the first requests that need a schema, stored in the run, and never overturned by a single failure.
+    """What is known about one model at an endpoint, above all whether it supports JSON schemas (`facts.json`): found by
+    the preflight or the first requests that need one, stored in the run, and never overturned by a single failure.
 
     learn: called with the facts whenever some are new.
     """
@@ -168,11 +159,6 @@ class FormatSupport:
         self.facts = facts
         self._learn = learn
         self._strikes = 0
-
-    @property
-    def known(self) -> str | None:
-        """The format that is accepted ("schema", "object", or "none"); None while unknown."""
-        return self.facts.json
 
     def accepted(self, form: str) -> None:
         self._strikes = 0
@@ -186,22 +172,21 @@ class FormatSupport:
 
     def found(self, **facts: Any) -> None:
         """Note facts, by the names of `EndpointFacts`; known ones are not overwritten."""
-        known = self.facts
-        self.facts = replace(known, **{name: value for name, value in facts.items() if getattr(known, name) is None})
-        if self.facts != known:
-            self._learn(self.facts)
+        self._note(**{name: value for name, value in facts.items() if getattr(self.facts, name) is None})
 
     def noted(self, matter: str, words: str) -> None:
         """Note, in words, how the model is asked or what it does."""
-        if self.facts.notes.get(matter) != words:
-            self.facts = replace(self.facts, notes={**self.facts.notes, matter: words})
-            self._learn(self.facts)
+        self._note(notes={**self.facts.notes, matter: words})
 
     def served(self, model: str | None) -> None:
         """Note the name that the endpoint gave for the model."""
         names = self.facts.served_models
         if model is not None and model not in names and len(names) < _MOST_SERVED:
-            self.facts = replace(self.facts, served_models=(*names, model))
+            self._note(served_models=(*names, model))
+
+    def _note(self, **facts: Any) -> None:
+        known, self.facts = self.facts, replace(self.facts, **facts)
+        if self.facts != known:
             self._learn(self.facts)
 
 
@@ -373,7 +358,7 @@ class Endpoint:
         """A reply without the keys of the run."""
         return self._secrets.hide_in_reply(reply)
 
-    async def models(self, seconds: float) -> Response | Trouble:
+    async def models(self, seconds: float) -> Came:
         """The endpoint's list of models, or why it did not come."""
         return await self._client.models(seconds)
 
@@ -424,7 +409,7 @@ class Endpoint:
         self._activity.notes[model, matter] = words
         self.support(model).noted(matter, words)
 
-    def _outcome(self, request: Request, response: Response | Trouble, latency: float) -> Verdict:
+    def _outcome(self, request: Request, response: Came, latency: float) -> Verdict:
         """The outcome of a request, counted, logged and safe to keep. latency: milliseconds."""
         verdict: Verdict = response if isinstance(response, Trouble) else verdict_of(response, request.body)
         raw, cost = "" if isinstance(response, Trouble) else response.text[:_KEPT], None

@@ -34,7 +34,7 @@ from liescope.generate.players.openai.spec import (
     read_spec,
     thinking_fields,
 )
-from liescope.generate.players.openai.verdict import Refusal, Response, Scope, Trouble, Verdict, adapted
+from liescope.generate.players.openai.verdict import Came, Refusal, Scope, Trouble, Verdict, adapted
 from liescope.generate.players.parsing.reply_forms import _strict, response_format
 from liescope.generate.players.player_protocol import PREFLIGHT, Halt, PlayerContext
 from liescope.generate.players.player_registry import NamedText, joined
@@ -51,7 +51,6 @@ _FORMATS: Mapping[str, Mapping[str, Any]] = {
 _MOST_NAMES = 5
 
 Extras = Mapping[str, Any]
-Listing = Response | Trouble
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +122,7 @@ class Preflight:
         elif _dead(verdict, listing):
             raise _silent(self.model.endpoint, verdict)
 
-    async def _both(self) -> tuple[Listing, tuple[Verdict, Extras]]:
+    async def _both(self) -> tuple[Came, tuple[Verdict, Extras]]:
         return await asyncio.gather(self.model.endpoint.models(LIST_SECONDS), self._asked())
 
     async def _asked(self) -> tuple[Verdict, Extras]:
@@ -148,7 +147,7 @@ class Preflight:
 
     def _tries(self) -> Sequence[Extras]:
         """The extras to ask for, until one request is answered."""
-        if self.model.spec.options.form == NO or self.support.known is not None:
+        if self.model.spec.options.form == NO or self.support.facts.json is not None:
             return ({},)
         return {"response_format": _FORMATS[self.model.spec.options.form]}, {}
 
@@ -157,7 +156,7 @@ class Preflight:
             self.support.found(json=self.model.spec.options.form if extras else NO)
         self.support.served(answer.served_model)
 
-    def _refused(self, refusal: Refusal, listing: Listing) -> EndpointRefused:
+    def _refused(self, refusal: Refusal, listing: Came) -> EndpointRefused:
         if refusal.scope is not Scope.PLAYER:
             refusal = replace(refusal, advice="correct the player's options")
             return self.model.endpoint.refused(refusal)
@@ -183,12 +182,12 @@ def _silent(endpoint: Endpoint, trouble: Trouble) -> EndpointSilent:
     return EndpointSilent(f"{endpoint.base_url} gives no answer: {trouble.problem}{advice}", endpoint.host)
 
 
-def _dead(verdict: Verdict, listing: Listing) -> bool:
+def _dead(verdict: Verdict, listing: Came) -> bool:
     """Whether nobody is there: neither question nor list got through. A slow endpoint may only be loading its model."""
     return all(isinstance(one, Trouble) and not (one.heard or one.overloaded) for one in (verdict, listing))
 
 
-def _entries(listing: Listing) -> Sequence[Mapping[str, Any]]:
+def _entries(listing: Came) -> Sequence[Mapping[str, Any]]:
     """The models in a list of models: under "data", or, from Together, the list itself."""
     if isinstance(listing, Trouble) or listing.status != 200:
         return ()
@@ -236,7 +235,7 @@ class OpenAIPlayer:
     async def _formatted(self, ask: Ask, body: dict[str, Any]) -> Completion:
         """The answer to an ask for JSON, in a format that the endpoint accepts: if it is refused, without one."""
         spec, price = self._opened.spec, self._opened.price
-        if self._support.known == NO:
+        if self._support.facts.json == NO:
             return await self._endpoint.complete(ask, body, price)
         bounds = takes_bounds(self._endpoint.host, spec.name)
         form = response_format(ask, bounds) if spec.options.form == "schema" else {"type": "json_object"}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -120,6 +120,21 @@ class Scope(Enum):
     LIMIT = "limit"
 
 
+FORMS = {
+    Scope.STREAM: (
+        "streams its answers",
+        r"\bonly supports? stream|\bstream mode|non.?stream|\bstream\b.{0,30}\b(?:must|required|true)",
+    ),
+    Scope.SYSTEM: (
+        "takes no system message: it is put into the first user turn",
+        r"\bsystem.?(?:role|message|prompt|instruction)|developer instruction|roles must alternate",
+    ),
+    Scope.COUNTS: ("takes no stream_options: a budget estimates its tokens", "stream_options|include_usage"),
+    Scope.LIMIT: ("takes its token limit as max_completion_tokens", "max_completion_tokens"),
+}
+"""What to say of an endpoint that refuses a form of requests, and the words of the refusal."""
+
+
 @dataclass(frozen=True, slots=True)
 class Trouble:
     """A request to be sent again. limited: it came too early; asked: seconds that the endpoint asks to wait;
@@ -144,6 +159,7 @@ class Refusal:
     advice: str = ""
 
 
+Came = Response | Trouble
 Verdict = Completion | Trouble | Refusal
 
 
@@ -170,9 +186,9 @@ def verdict_of(response: Response, body: Mapping[str, Any]) -> Verdict:
 
 def _of_error(status: int, response: Response, body: Mapping[str, Any]) -> Trouble | Refusal:
     words, asked = error_message(response.text), retry_after(response.headers, response.text)
-    for scope, (note, has_form, refused) in FORMS.items():
+    for scope, (note, refused) in FORMS.items():
         refuses = status in _REFUSES_FORMAT or (status == 500 and scope is Scope.SYSTEM)
-        if refuses and has_form(body) and re.search(refused, words, re.I):
+        if refuses and re.search(refused, words, re.I) and adapted(body, {scope}) != body:
             return Refusal(f"it {note} ({status}): {words}", scope)
     extras = [name for name in _EXTRAS if name in body]
     named = [name for name in extras if name in response.text]
@@ -212,36 +228,9 @@ def has_system(body: Mapping[str, Any]) -> bool:
     return roles[:1] == ["system"] and "user" in roles
 
 
-FORMS: Mapping[Scope, tuple[str, Callable[[Mapping[str, Any]], bool], str]] = {
-    Scope.STREAM: (
-        "streams its answers",
-        lambda body: not body.get("stream"),
-        r"\bonly supports? stream|\bstream mode|non.?stream|\bstream\b.{0,30}\b(?:must|required|true)",
-    ),
-    Scope.SYSTEM: (
-        "takes no system message: it is put into the first user turn",
-        has_system,
-        r"\bsystem.?(?:role|message|prompt|instruction)|developer instruction|roles must alternate",
-    ),
-    Scope.COUNTS: (
-        "takes no stream_options: a budget estimates the tokens of streams without counts",
-        lambda body: "stream_options" in body,
-        "stream_options|include_usage",
-    ),
-    Scope.LIMIT: (
-        "takes its token limit as max_completion_tokens",
-        lambda body: "max_tokens" in body,
-        "max_completion_tokens",
-    ),
-}
-"""What becomes of requests that an endpoint refuses for their form, and what to say of it; whether a request has that
-form; the words of a refusal.
-"""
-
-
 def adapted(body: Mapping[str, Any], scopes: Collection[Scope]) -> dict[str, Any]:
     """The request in the form that an endpoint takes. scopes: what it refuses."""
-    if Scope.STREAM in scopes:
+    if Scope.STREAM in scopes and not body.get("stream"):
         body = {**body, "stream": True, "stream_options": {"include_usage": True}}
     if Scope.COUNTS in scopes:
         body = {name: value for name, value in body.items() if name != "stream_options"}

@@ -4,7 +4,6 @@ makes a game, whose fields are the options that the game declares.
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -17,7 +16,7 @@ from pydantic import Field
 from starlette.datastructures import FormData
 
 from liescope.common.errors import LiescopeError
-from liescope.common.key_finder import hide_secrets, secrets_of
+from liescope.common.key_finder import hide_secrets
 from liescope.common.settings import OptionsModel, Setting, settings_of
 from liescope.games.game_registry import GAMES, find_game
 from liescope.web.play.game_setup import FILLER, PERSON, Setup, State, check_players, make_setup
@@ -167,7 +166,7 @@ async def add(at: Host, given: Sent) -> Response:
         setup = form.setup()
         await check_players(setup)
     except LiescopeError as error:
-        shown = {name: hide_secrets(value, secrets_of(os.environ)) for name, value in (form.given or {}).items()}
+        shown = {name: hide_secrets(value) for name, value in (form.given or {}).items()}
         return at.whole(422, replace(form, given=shown, problem=str(error)))
     at.hub.add(setup)
     return at.back()

@@ -337,7 +337,7 @@ def test_what_was_found_out_is_kept_in_the_run_told_and_known_when_it_goes_on(
     stub = Stub(uncounted(400, {"message": "stream_options: not a field"}))
     asked = {"players": [f"openai:m@{stub.url}"], "design": "self", "out": tmp_path / "run", "max_tokens": 1}
     assert play("mini-mafia", games=1, **asked).tally.stop is not None
-    known = ["m streams its answers", "m takes no stream_options: a budget estimates the tokens of streams without"]
+    known = ["m streams its answers", "m takes no stream_options: a budget estimates its tokens"]
     refused = [request for request in stub.requests if "stream_options" in request.body or "stream" not in request.body]
     assert len(refused) == 2
     gone_on = play("mini-mafia", games=1, **{**asked, "max_tokens": None})
@@ -398,7 +398,7 @@ def test_a_game_that_a_model_was_silent_in_is_marked_and_counts_nowhere_and_it_i
     assert (found["exit"], found["fallbacks"]) == (0, 2 * TURNS)
     with Journal.open(tmp_path / "run") as journal:
         assert all(game.meta["silent"] for game in journal.records())
-    with pytest.raises(UsageError, match=r"analyse .2 are left out, because no reply .*--silent-games keep"):
+    with pytest.raises(UsageError, match=r"analyse .2 are left out, because no reply .*--count-silent"):
         load_games([tmp_path / "run"])
     (counts,) = count_by_settings(open_games(tmp_path / "run").tables).values()
     assert (counts.games, counts.excluded) == (0, {UNHEARD: 2})
