@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -27,6 +26,7 @@ _TRUTHS = frozenset(("honest", "truth", "truthful", "not deceptive", "non-decept
 YES = frozenset(("1", "true", "t", "yes", "y"))
 _NO = frozenset(("0", "false", "f", "no", "n"))
 
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?")
 _WHOLE = re.compile(r"^(-?\d+)\.0+$")
 
 
@@ -101,10 +101,7 @@ def plain_label(row: Mapping[str, Any]) -> bool | None:
     """
     by_name = [name for name in row if str(name).casefold() in LIES_BY_NAME | TRUTHS_BY_NAME]
     by_words = [name for name in row if str(name).casefold() in _LABELS and word_of(row[name]) in _LIES | _TRUTHS]
-    found = set()
-    for name in dict.fromkeys([*by_name, *by_words]):
-        found.add(LabelColumn(name).of(row[name]))
-    found.discard(None)
+    found = {LabelColumn(name).of(row[name]) for name in (*by_name, *by_words)} - {None}
     return found.pop() if len(found) == 1 else None
 
 
@@ -120,7 +117,7 @@ def label_column(options: LabelOptions, columns: Sequence[str], rows: Sequence[M
     for option, given in (("deceptive", options.deceptive), ("honest", options.honest)):
         if there and given and not there.keys() & {word_of(value) for value in given}:
             raise BadData(f"no row of {name} has a value that --{option} names; it has {_shown(values)}")
-    if len(there) > SHOWN and not options.deceptive + options.honest and all(map(_is_number, there)):
+    if len(there) > SHOWN and not options.deceptive + options.honest and all(map(_NUMBER.fullmatch, there)):
         low, high = min(there, key=float), max(there, key=float)
         raise BadData(
             f"{name} holds {len(there)} different numbers from {low} to {high}, and a label has classes: make two of "
@@ -144,13 +141,6 @@ def _shown(values: Iterable[Any]) -> str:
     """The most frequent values."""
     counts = Counter(str(value)[:40] for value in values).most_common()
     return ", ".join(value for value, _ in counts[:SHOWN]) + (" …" if len(counts) > SHOWN else "")
-
-
-def _is_number(word: str) -> bool:
-    try:
-        return math.isfinite(float(word))
-    except ValueError:
-        return False
 
 
 def word_of(value: Any) -> str:
