@@ -169,7 +169,7 @@ class LieDetector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             named = zip(map(as_value, classes[place]), (place == lies).tolist(), strict=True)
             columns = dict.fromkeys(name for one in given if isinstance(one, Mapping) for name in map(str, one))
             told = Receipt("text", len(given), len(examples), texts=len(examples), labels=Counter(named))
-            told.families.update(map(hash, belongs.tolist()))
+            told.groups.update(map(hash, belongs.tolist()))
             told.reads(columns, {name: name for name in columns if name in COLUMNS or name.casefold() in EXCHANGE})
         self.classes_, self.detector_, self._lies, self.receipt_ = classes, detector, lies, told
         return self

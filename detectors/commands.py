@@ -57,7 +57,6 @@ def score(
     Example: liescope score models/tfidf "I investigated Bob. He is the mafioso."
     """
     from liescope.detectors.scoring import opened, rows_of, score_file, score_lines
-    from liescope.detectors.statement_inputs import renamed
 
     texts = None if texts == ["-"] else texts
     if texts and file:
@@ -77,9 +76,10 @@ def score(
     own = ScoreFileSettings.of(given)
     loaded = opened(model, own.cache)
     tables = loaded.score_stream(
-        rows_of(file, own.columns) if file else renamed(texts or _typed(), own.columns),
+        rows_of(file, given) if file else texts or _typed(),
         coverage=own.coverage,
         reasons=own.reasons,
+        columns=given,
     )
     if as_json:
         rows = [row for table in tables for row in table.iter_rows(named=True)]

@@ -71,12 +71,6 @@ class ScoreSettings(ChatColumns, TextColumn):
         default=0, ge=0, description="Name N words or claims that weigh most in each score."
     )
 
-    @property
-    def columns(self) -> dict[str, str]:
-        """By what it holds, the column that the user names."""
-        given = {name: getattr(self, name) for kind in (TextColumn, ChatColumns) for name in kind.model_fields}
-        return {what: name for what, name in given.items() if name}
-
 
 class ScoreFileSettings(ScoreSettings):
     """What scoring a file takes."""

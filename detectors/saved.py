@@ -102,17 +102,23 @@ class LoadedDetector:
             return np.zeros(len(score), dtype=bool)
         return self.calibration.others(examples, score, self.file.text.view)
 
-    def reader(self) -> StatementReader:
-        """Reads statements for this detector, one after another, in order of play."""
+    def reader(self, columns: Mapping[str, Any] | None = None) -> StatementReader:
+        """Reads statements for this detector, one after another, in order of play. columns: as for `row_parts`."""
         text, training = self.file.text, self.file.training
-        return StatementReader(text.context, tuple(training.names), self.file.target, text.view)
+        return StatementReader(text.context, tuple(training.names), self.file.target, text.view, columns or {})
 
     def score(
-        self, statements: Any, *, coverage: float = COVERAGE, reasons: int = 0, progress: bool = False
+        self,
+        statements: Any,
+        *,
+        coverage: float = COVERAGE,
+        reasons: int = 0,
+        progress: bool = False,
+        columns: Mapping[str, Any] | None = None,
     ) -> pl.DataFrame:
-        """The probability that each statement is deceptive; see `liescope.score`."""
+        """The probability that each statement is deceptive; see `liescope.score`. columns: by what they hold."""
         with shown(progress) as show:
-            tables = list(self.score_stream(each_statement(statements), show, coverage, reasons))
+            tables = list(self.score_stream(each_statement(statements), show, coverage, reasons, columns=columns))
         found = pl.concat(tables) if tables else self.score_batch([], reasons=reasons)
         return found if found["statement_id"].null_count() < found.height else found.drop("statement_id")
 
@@ -123,6 +129,7 @@ class LoadedDetector:
         coverage: float = COVERAGE,
         reasons: int = 0,
         windows: range | None = None,
+        columns: Mapping[str, Any] | None = None,
     ) -> Iterator[pl.DataFrame]:
         """Tables of scores, one for each window of a few thousand statements, in their order. windows: which of them to
         score; the others are still read, since games may continue from one to the next.
@@ -130,7 +137,7 @@ class LoadedDetector:
         if reasons:
             _check_gives_reasons(self.file.kind)
         self._left_out.clear()
-        reader, given, before = self.reader(), enumerate(statements), 0
+        reader, given, before = self.reader(columns), enumerate(statements), 0
         for number in count() if windows is None else range(windows.stop):
             if not (batch := reader.read_all(islice(given, WINDOW))):
                 return

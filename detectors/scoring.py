@@ -8,7 +8,7 @@ from __future__ import annotations
 import gzip
 import os
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -25,7 +25,8 @@ from liescope.common.text import plain
 from liescope.detectors.detector import AsksChatModel, shown
 from liescope.detectors.detector_settings import ScoreFileSettings, ScoreSettings
 from liescope.detectors.saved import WINDOW, LoadedDetector, load
-from liescope.detectors.statement_inputs import COLUMNS, each_statement, renamed
+from liescope.detectors.statement_inputs import COLUMNS, each_statement
+from liescope.generate.importers.conversations import PARTS
 from liescope.generate.importers.importer_protocol import Rejected
 from liescope.generate.importers.tables import read_rows
 
@@ -33,18 +34,14 @@ FORMATS = (".jsonl", ".jsonl.gz", ".parquet", ".csv")
 Write = Callable[[pl.DataFrame], None]
 
 
-def rows_of(path: Path, columns: Mapping[str, str]) -> Iterator[object]:
-    """The rows of a file of statements, read as they are asked for. columns: as in `renamed`. Raises UsageError for a
-    column that is missing, and BadData, while reading, for an unreadable row.
+def rows_of(path: Path, columns: Mapping[str, Any]) -> Iterator[object]:
+    """The rows of a file of statements, read as they are asked for. columns: those that the user names. Raises
+    BadData, while reading, for an unreadable row.
     """
     path = local(path)
     if not path.is_file():
         raise UsageError(f"{path} is not a file")
-    yield from renamed(_read(path, (*COLUMNS, *columns.values())), columns)
-
-
-def _read(path: Path, columns: Collection[str]) -> Iterator[object]:
-    for number, row in read_rows(path, columns):
+    for number, row in read_rows(path, (*COLUMNS, *(name for what in PARTS if (name := columns.get(what))))):
         if isinstance(row, Rejected):
             raise BadData(f"{path}, line {number}: {row.reason}")
         yield row
@@ -162,8 +159,7 @@ def score(
         >>> liescope.score("models/tfidf", ["I investigated Bob. He is the mafioso."])
     """
     own, detector = ScoreSettings.of(settings), opened(model, cache)
-    statements = renamed(each_statement(statements), own.columns) if own.columns else statements
-    return detector.score(statements, coverage=own.coverage, reasons=own.reasons, progress=progress)
+    return detector.score(statements, coverage=own.coverage, reasons=own.reasons, progress=progress, columns=dict(own))
 
 
 @takes(ScoreFileSettings)
@@ -193,10 +189,10 @@ def score_file(
     own = ScoreFileSettings.of(settings)
     detector, part = opened(model, own.cache), own.part
     file = Path(statements) if isinstance(statements, str | os.PathLike) else None
-    given = rows_of(file, own.columns) if file else renamed(each_statement(statements), own.columns)
+    given = rows_of(file, dict(own)) if file else each_statement(statements)
     if part is not None and file is None:
         raise UsageError("--part scores a share of a file; name one with --in")
-    total = sum(1 for _ in rows_of(file, own.columns)) if file and (progress or part) else 0
+    total = sum(1 for _ in rows_of(file, dict(own))) if file and (progress or part) else 0
     windows = _windows(file, total, Part.read(part)) if file and part is not None else None
     began, rows, scored = time.perf_counter(), 0, 0
     with score_writer(Path(out), own.overwrite) as write, shown(progress) as show:
@@ -204,7 +200,7 @@ def score_file(
         def of_all(what: str, done: int, read: int) -> None:
             show(what, done, max(total, read))
 
-        for table in detector.score_stream(given, of_all, own.coverage, own.reasons, windows):
+        for table in detector.score_stream(given, of_all, own.coverage, own.reasons, windows, dict(own)):
             write(table)
             rows += table.height
             scored += table["score"].count()

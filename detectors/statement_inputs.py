@@ -17,16 +17,7 @@ from liescope.detectors.detector_settings import REASONING, WORDS
 from liescope.detectors.examples import Example, is_lost
 from liescope.detectors.text_form import PLAYER_TOKEN, SPEAKER_TOKEN, clean
 from liescope.detectors.view.transcript import SAID, GameMoment, Transcript, TranscriptTurn
-from liescope.generate.importers.column_names import TEXTS
-from liescope.generate.importers.conversations import (
-    USUAL,
-    exchange_of,
-    is_exchange,
-    is_turn,
-    last_answer,
-    turn_in,
-    turns_of,
-)
+from liescope.generate.importers.conversations import exchange, is_turn, last_answer, row_parts, turns_of
 from liescope.generate.importers.statement_rows import as_list
 from liescope.generate.importers.tables import cell
 from liescope.labeling.label import LOST_TEXT, Heard, known_before
@@ -83,19 +74,23 @@ class StatementReader:
 
     context: how many earlier statements the detector reads; names: used as players' names if a statement comes
     without any; target: what is asked about each; view: what the detector reads of a statement; one without reasoning
-    cannot be scored by a view of reasoning. A row with a `game_id` and no `context` has as its context the earlier rows
-    of that game that all in its `audience` (empty or absent: everyone) had heard, and is shown to detectors of whole
-    games with all rows before it; the names of a game are its `names`, or `alive` and everyone who has spoken in it so
-    far. Without `names` and `alive`, players who have not spoken yet are unknown, so `deceivers` is ignored. A row that
-    is a turn of a conversation has the rows of that conversation before it as its context.
+    cannot be scored by a view of reasoning; columns: as for `row_parts`.
+
+    A row with a `game_id` and no `context` has as its context the earlier rows of that game that all in its `audience`
+    (empty or absent: everyone) had heard, and is shown to detectors of whole games with all rows before it; the names
+    of a game are its `names`, or `alive` and everyone who has spoken in it so far. Without `names` and `alive`, players
+    who have not spoken yet are unknown, so `deceivers` is ignored. A row that is a turn of a conversation has the rows
+    of that conversation before it as its context.
     """
 
     context: int
     names: Collection[str] = ()
     target: str = "role"
     view: str = WORDS
+    columns: Mapping[str, Any] = field(default_factory=dict)
     _game: _Game = field(default_factory=_Game)
-    _talks: dict[str, tuple[set[str], deque[Said]]] = field(default_factory=dict)
+    _layouts: dict[tuple[str, ...], dict[str, str]] = field(default_factory=dict)
+    _talks: dict[Any, tuple[set[str], deque[Said]]] = field(default_factory=dict)
 
     def read_all(self, given: Iterable[tuple[int, object]]) -> list[Statement]:
         """Numbered statements (from 0, for messages); those of a game share its transcript. Raises UsageError for
@@ -111,21 +106,18 @@ class StatementReader:
         """A statement and, if it belongs to a game, a function that makes its moment once all rows are read."""
         if isinstance(given, str) or given is None:
             given = {"text": given}
-        if is_conversation(given) or (
-            isinstance(given, Mapping) and "text" not in given and ("messages" in given or is_exchange(list(given)))
-        ):
-            given = _last_answer(given, number)
-        elif isinstance(given, Mapping) and is_turn(list(given)):
-            given = self._turn(given, number)
-            if given["speaker"] != ASSISTANT:
-                return Statement(_word(given.get("statement_id")) or None, given["text"], None, OF_ANOTHER), None
+        if isinstance(given, Mapping) or is_conversation(given):
+            try:
+                given = self._laid_out(given)
+            except BadData as error:
+                raise UsageError(f"statement {number + 1}: {error}") from None
+        if isinstance(given, Statement):
+            return given, None
         if not isinstance(given, Mapping):
             raise UsageError(
                 f"statement {number + 1} is of type {type(given).__name__}; give a string, or a mapping with 'text' "
                 "and, if you have them, 'speaker', 'names' and 'context'"
             )
-        if "text" not in given and len(names := [name for name in given if str(name).casefold() in TEXTS]) == 1:
-            given = {**given, "text": given[names[0]]}
         if "text" not in given and self.view == REASONING:
             given = {"text": "", **given}
         if "text" not in given:
@@ -140,19 +132,32 @@ class StatementReader:
         deceivers = game.deceivers if told or game.listed else None
         return statement, partial(game.moment, tuple(names), deceivers, len(game.turns))
 
-    def _turn(self, row: Mapping[str, Any], number: int) -> dict[str, Any]:
-        """A turn as a statement, with the turns of its conversation before it."""
-        try:
-            key, turn = turn_in(row)
-        except BadData as error:
-            raise UsageError(f"statement {number + 1}: {error}") from None
-        roles, before = self._talks.setdefault(key, (set(), deque(maxlen=self.context)))
+    def _laid_out(self, row: Any) -> Mapping[str, Any] | Statement:
+        """A row, or a list of messages, with its text in `text` and what was said before; a turn of another than the
+        assistant as a statement without a score. Raises BadData.
+        """
+        if not isinstance(row, Mapping):
+            return _last_answer({}, row)
+        there = tuple(map(str, row))
+        if (parts := self._layouts.get(there)) is None:
+            parts = self._layouts[there] = row_parts(there, self.columns)
+        if "text" in parts:
+            return {**row, "text": row[parts["text"]]}
+        if "role" in parts:
+            return self._turn(row, *(row[parts[what]] for what in ("conversation", "role", "content")))
+        if parts or "messages" in row:
+            return _last_answer(row, exchange(row, parts) if parts else cell(row["messages"]))
+        return row
+
+    def _turn(self, row: Mapping[str, Any], talk: Any, role: Any, content: Any) -> Mapping[str, Any] | Statement:
+        (turn,) = turns_of([{"role": role, "content": content}])
+        roles, before = self._talks.setdefault(talk, (set(), deque(maxlen=self.context)))
         roles.add(turn["role"])
-        kept = {name: value for name, value in row.items() if name in COLUMNS and name != "game_id"}
-        told = {"text": turn["text"], "reasoning": turn["reasoning"] or kept.get("reasoning"), "speaker": turn["role"]}
         heard = [*before]
         before.append((turn["role"], turn["text"]))
-        return {**kept, **told, "names": sorted(roles), "context": heard}
+        if turn["role"] != ASSISTANT:
+            return Statement(_word(row.get("statement_id")) or None, turn["text"], None, OF_ANOTHER)
+        return _answer(row, turn, roles, heard)
 
     def _statement(self, row: Mapping[str, Any], number: int) -> Statement:
         text = _text(row["text"], number)
@@ -233,25 +238,6 @@ def each_statement(statements: Any) -> Iterator[object]:
         )
 
 
-def renamed(statements: Iterable[object], columns: Mapping[str, str]) -> Iterator[object]:
-    """Rows in which the columns that the user names have the usual names. columns: these, by what they hold, as in
-    `ScoreSettings.columns`. Raises UsageError for one that a row has not.
-    """
-    taken = {name for what in columns for name in USUAL[what]} | (set() if "text" in columns else {"text", "messages"})
-    for number, row in enumerate(statements, 1):
-        if not columns:
-            yield row
-            continue
-        there = list(row) if isinstance(row, Mapping) else []
-        if what := next((what for what, name in columns.items() if name not in there), ""):
-            shown = f"; it has {', '.join(map(str, there))[:200]}" if there else ", and no columns at all"
-            raise UsageError(f"--{what} {columns[what]}: statement {number} has no such column{shown}")
-        assert isinstance(row, Mapping)
-        yield {name: value for name, value in row.items() if str(name).casefold() not in taken} | {
-            what: row[name] for what, name in columns.items()
-        }
-
-
 def is_conversation(given: object) -> bool:
     """Whether something is a list of messages, each with its role, and not rows with a turn each."""
     if not isinstance(given, list) or not given:
@@ -259,19 +245,20 @@ def is_conversation(given: object) -> bool:
     return all(isinstance(one, Mapping) and "role" in one for one in given) and not is_turn(list(given[0]))
 
 
-def _last_answer(given: Any, number: int) -> dict[str, Any]:
+def _last_answer(row: Mapping[str, Any], messages: Any) -> Mapping[str, Any]:
     """The assistant's last turn of a conversation as a statement, with the turns before as its context."""
-    row = given if isinstance(given, Mapping) else {"messages": given}
-    try:
-        turns = turns_of(cell(row["messages"]) if "messages" in row else exchange_of(row))
-        last = last_answer(turns)
-    except BadData as error:
-        raise UsageError(f"statement {number + 1}: {error}") from None
+    turns = turns_of(messages)
+    last = last_answer(turns)
     before = [(turn["role"], turn["text"]) for turn in turns[:last]]
-    names = sorted({turn["role"] for turn in turns})
+    return _answer(row, turns[last], {turn["role"] for turn in turns}, before)
+
+
+def _answer(
+    row: Mapping[str, Any], turn: Mapping[str, Any], roles: Collection[str], before: list[Said]
+) -> Mapping[str, Any]:
     kept = {name: value for name, value in row.items() if name in COLUMNS}
-    told = {"text": turns[last]["text"], "reasoning": turns[last]["reasoning"] or kept.get("reasoning")}
-    return {**kept, **told, "speaker": ASSISTANT, "names": names, "context": before}
+    told = {"text": turn["text"], "reasoning": turn["reasoning"] or kept.get("reasoning")}
+    return {**kept, **told, "speaker": ASSISTANT, "names": sorted(roles), "context": before}
 
 
 def _text(value: object, number: int) -> str:

@@ -113,6 +113,12 @@ class TrainResult:
         """
         return figure_table(self.rows)
 
+    @property
+    def units(self) -> Units:
+        """What it learned from, in words."""
+        alone = self.file.training.statements == self.file.training.games
+        return Units("statements", "groups") if alone or self.file.target == "gold" else OF_GAMES
+
     def to_json(self) -> dict[str, Any]:
         """What `liescope train --json` prints: `model`, the facts of model.json, and `figures`."""
         return {"model": str(self.model), **self.file.model_dump(), "figures": [row.to_json() for row in self.rows]}
@@ -121,8 +127,8 @@ class TrainResult:
         facts = self.file.training
         auroc = next((row.value for row in self.rows if row.metric == "auroc" and row.value is not None), None)
         return (
-            f"<TrainResult {self.model}: {self.file.kind} for {self.file.target}, {facts.statements:,} "
-            f"statements of {facts.games:,} games{'' if auroc is None else f', AUROC {auroc:.3f}'}>"
+            f"<TrainResult {self.model}: {self.file.kind} for {self.file.target}, "
+            f"{self.units.counted(facts.statements, facts.games)}{'' if auroc is None else f', AUROC {auroc:.3f}'}>"
         )
 
 
@@ -383,10 +389,9 @@ def training_lines(result: TrainResult) -> Iterator[str]:
     from liescope.common.report.contents import terminal_table, wrapped
     from liescope.detectors.study.evaluation_report import in_short, place_words
 
-    facts, confidence = result.file.training, result.file.confidence
+    facts, confidence, called = result.file.training, result.file.confidence, result.units
     folds = "train is scored out of fold" if facts.folds else "without folds, so that train has no scores"
     alone = facts.statements == facts.games  # texts or conversations with a label each
-    called = Units("statements", "groups") if alone or result.file.target == "gold" else OF_GAMES
     yield wrapped(
         f"{result.file.kind} trained on {called.counted(facts.statements, facts.games)}, "
         f"{facts.prevalence or 0:.1%} deceptive ({facts.without_label:,} have no {result.file.target} label); {folds}"

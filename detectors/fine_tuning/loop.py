@@ -26,6 +26,7 @@ from pydantic import Field
 from liescope.common.errors import MissingExtra, UsageError
 from liescope.common.reading import Reading
 from liescope.common.sentence_encoder import read_transformer
+from liescope.common.stores import check_not_in_store
 from liescope.detectors.detector import DetectorOptions, Progress
 
 
@@ -201,6 +202,7 @@ class Kept:
         """The place of a training with these options on these items. Raises UsageError if it cannot be made."""
         if not o.checkpoints:
             return cls(None)
+        check_not_in_store(o.checkpoints)
         digest = hashlib.sha256(o.model_dump_json().encode())
         for one in given:
             for item in one if isinstance(one, Sequence) else [one]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from liescope.common.errors import BadData
 from liescope.common.text import ASSISTANT
-from liescope.generate.importers.column_names import NAMES, named
+from liescope.generate.importers.column_names import NAMES, TEXTS, named
 from liescope.generate.importers.label_column import LIES_BY_NAME, TRUTHS_BY_NAME
 from liescope.generate.importers.statement_rows import present, stated
 from liescope.generate.importers.tables import listed
@@ -22,10 +22,9 @@ _PAIR = {
 _CONVERSATIONS = frozenset(("conversation", "chat", "dialogue", "dialog", "thread", "session"))
 _CONVERSATIONS |= {f"{name}_id" for name in _CONVERSATIONS}
 _TURN = {"conversation": _CONVERSATIONS, "role": frozenset(("role",)), "content": frozenset(("content", "text"))}
-USUAL = {"text": frozenset(("text",)), **_PAIR, **_TURN}
-"""By what it holds, the usual names of a column."""
-_WITH = ("system", "input")  # what goes with an exchange
-EXCHANGE = frozenset().union(*_PAIR.values(), *(NAMES[what] for what in _WITH))
+PARTS = ("text", *_TURN, *_PAIR)
+"""What a column may hold that the user names."""
+EXCHANGE = frozenset().union(*_PAIR.values(), NAMES["system"], NAMES["input"])
 """Usual names of the columns of an exchange."""
 _ROLES = {
     "human": "user",
@@ -44,21 +43,9 @@ def is_chat(columns: Sequence[str]) -> bool:
     return "messages" in columns or (parts and "text" not in {str(name).casefold() for name in columns})
 
 
-def is_exchange(columns: Sequence[str]) -> bool:
-    """Whether a row with these columns is an exchange, by their names."""
-    return _names_all(columns, _PAIR)
-
-
 def is_turn(columns: Sequence[str]) -> bool:
     """Whether a row with these columns is one turn of a conversation, by their names: where none is called text."""
     return _names_all(columns, _TURN) and "text" not in columns
-
-
-def turn_in(row: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The conversation and the turn of a row with the usual columns of a turn. Raises BadData."""
-    parts = {what: named(list(row), "", names, what) for what, names in _TURN.items()}
-    (turn,) = turns_of([{what: row[parts[what]] for what in ("role", "content")}])
-    return str(row[parts["conversation"]]), turn
 
 
 def in_turn(rows: Sequence[Mapping[str, Any]], name: str) -> Sequence[Mapping[str, Any]]:
@@ -80,6 +67,19 @@ def chat_parts(columns: Sequence[str], given: Mapping[str, Any]) -> dict[str, st
     return {}
 
 
+def row_parts(columns: Sequence[str], given: Mapping[str, Any]) -> dict[str, str]:
+    """The column of a text, or those of an exchange or a turn; none for messages. given: those that the user names, by
+    what they hold; the others go by their usual names. Raises BadData for a column that is missing or open.
+    """
+    if given.get("text"):
+        return {"text": named(columns, given["text"], (), "text")}
+    if not any(map(given.get, PARTS)) and {"text", "messages"} & {*columns}:
+        return {"text": "text"} if "text" in columns else {}
+    if parts := chat_parts(columns, {"prompt": "", **given}):
+        return parts
+    return {"text": text} if (text := named(columns, "", TEXTS, "text", needed=False)) else {}
+
+
 def _names_all(columns: Sequence[str], parts: Mapping[str, Collection[str]]) -> bool:
     """Whether columns have the usual names of all these parts, and none holds messages."""
     known = {str(name).casefold() for name in columns}
@@ -87,21 +87,12 @@ def _names_all(columns: Sequence[str], parts: Mapping[str, Collection[str]]) -> 
     return not messages and all(known & {*names} for names in parts.values())
 
 
-def exchange_of(row: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The messages of a row with the usual columns of an exchange. Raises BadData where two may be the same part, or
-    the prompt is empty.
-    """
-    cells, parts = {str(name).casefold(): value for name, value in row.items()}, dict[str, str]()
-    for what, names in _PAIR.items():
-        parts[what], *more = (name for name in cells if name in names)
-        if more:
-            raise BadData(f"{' and '.join([parts[what], *more])} may both hold the {what}; leave one out")
-    told = {what: next((cells[name] for name in NAMES[what] if stated(cells.get(name))), None) for what in _WITH}
-    return exchange(cells, parts, *(told[what] for what in _WITH))
-
-
-def exchange(row: Mapping[str, Any], parts: Mapping[str, str], system: Any, more: Any) -> list[dict[str, Any]]:
-    """The messages of an exchange in one row. more: what belongs to the prompt. Raises BadData without a prompt."""
+def exchange(row: Mapping[str, Any], parts: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The messages of an exchange in one row, with its system prompt and input. Raises BadData without a prompt."""
+    cells = {str(name).casefold(): value for name, value in row.items()}
+    system, more = (
+        next((cells[name] for name in NAMES[what] if stated(cells.get(name))), None) for what in ("system", "input")
+    )
     prompt = "\n\n".join(str(one) for one in (row.get(parts["prompt"]), more) if present(one))
     if not prompt.strip():
         raise BadData(f"it has no prompt: {parts['prompt']} is empty")

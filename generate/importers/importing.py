@@ -18,7 +18,7 @@ from liescope.common.console import progress as progress_bar
 from liescope.common.errors import BadData, PlanChanged, UsageError
 from liescope.common.registry import Registry
 from liescope.common.stores import local, stored
-from liescope.common.text import look_alikes, unit_of
+from liescope.common.text import look_alikes, number_of, unit_of
 from liescope.games.core import EventKind
 from liescope.games.record import GameRecord, Source, Status, record_to_json
 from liescope.games.record_checks import NotARecord, check_record
@@ -169,7 +169,7 @@ class ImportResult:
 
     def __repr__(self) -> str:
         rejected = f", {self.rejections} rejected" if self.rejections else ""
-        return f"<ImportResult {self.run}: {self.games} games of {self.format}{rejected}>"
+        return f"<ImportResult {self.run}: {number_of(self.games, unit_of([self.format]))} ({self.format}){rejected}>"
 
 
 LARGEST = 16 << 20  # bytes of a record in JSON

@@ -15,7 +15,8 @@ from liescope.common.reading import Reading, regular
 from liescope.common.settings import OptionsModel
 from liescope.generate.corpus.hub import download
 from liescope.generate.importers.importer_protocol import Rejected
-from liescope.generate.importers.own_data import ChatImporter, OwnOptions
+from liescope.generate.importers.label_column import OwnOptions
+from liescope.generate.importers.own_data import ChatImporter
 from liescope.generate.importers.tables import dataset_of, read_parquet
 from liescope.generate.importers.text_files import Rows
 

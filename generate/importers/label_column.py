@@ -30,8 +30,8 @@ _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?")
 _WHOLE = re.compile(r"^(-?\d+)\.0+$")
 
 
-class LabelOptions(SourceOptions):
-    """Where the label stands, and what it means."""
+class OwnOptions(SourceOptions):
+    """Where the label stands, what it means, and what was thought."""
 
     label: str = Field(default="", description="The column with the label, where its name does not tell.")
     deceptive: list[str] = Field(
@@ -40,6 +40,9 @@ class LabelOptions(SourceOptions):
     honest: list[str] = Field(
         default=[],
         description="A value of the label that means honest; may be repeated. Of two values, naming one is enough.",
+    )
+    reasoning: str = Field(
+        default="", description="The column with what was thought before, where its name does not tell."
     )
 
 
@@ -105,7 +108,7 @@ def plain_label(row: Mapping[str, Any]) -> bool | None:
     return found.pop() if len(found) == 1 else None
 
 
-def label_column(options: LabelOptions, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> LabelColumn:
+def label_column(options: OwnOptions, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> LabelColumn:
     """The column of labels. Raises BadData where there are several, or its values are unclear."""
     name = named(columns, options.label, _LABELS, "label", needed=False)
     if not name:

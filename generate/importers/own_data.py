@@ -37,20 +37,12 @@ from liescope.generate.importers.conversations import (
 )
 from liescope.generate.importers.importer_protocol import Imported, Labels, Rejected, attempt
 from liescope.generate.importers.jsonl_importer import RowReader, TableImporter
-from liescope.generate.importers.label_column import YES, LabelColumn, LabelOptions, label_column, word_of
+from liescope.generate.importers.label_column import YES, LabelColumn, OwnOptions, label_column, word_of
 from liescope.generate.importers.receipt import as_value
 from liescope.generate.importers.statement_rows import Row, fault, game_of, present, stated
 from liescope.generate.importers.tables import SPLIT_NAMES
 
 AUTHOR = "author"
-
-
-class OwnOptions(LabelOptions):
-    """Where the label stands, what it means, and what was thought."""
-
-    reasoning: str = Field(
-        default="", description="The column with what was thought before, where its name does not tell."
-    )
 
 
 class TextOptions(OwnOptions, TextColumn):
@@ -263,7 +255,7 @@ class _ChatReader(_OwnReader):
             return turns_of([{"role": one.get(parts["role"]), "content": one.get(parts["content"])} for one in rows])
         if not parts:
             return turns_of(row.get(self._messages))
-        return turns_of(exchange(row, parts, self._of(row, "system"), self._of(row, "input")))
+        return turns_of(exchange(row, parts))
 
     def _chat(self, game_id: str, rows: Sequence[Mapping[str, Any]]) -> GameRecord:
         turns = self._turns(rows)

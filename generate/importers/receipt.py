@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from textwrap import fill
 from typing import Any
 
 from liescope.common.text import number_of, plain
@@ -21,7 +22,7 @@ _MEANS = {True: "deceptive", False: "honest", None: "no label"}
 @dataclass
 class Receipt:
     """What became of what a source holds. what: the unit of the source; rows: how many were read; kept: in records;
-    left_out: by reason; texts: statements in the records; families: hashes of the groups that these belong to;
+    left_out: by reason; texts: statements in the records; groups: hashes of those that they belong to;
     languages: as far as stated; used: by what it holds, the column; ignored: columns of no use; labels: of what was
     kept.
     """
@@ -31,7 +32,7 @@ class Receipt:
     kept: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
     texts: int = 0
-    families: set[int] = field(default_factory=set)
+    groups: set[int] = field(default_factory=set)
     languages: tuple[str, ...] = ()
     used: dict[str, str] = field(default_factory=dict)
     ignored: tuple[str, ...] = ()
@@ -65,7 +66,7 @@ class Receipt:
         golds = [event.data["gold"] for event in said if "gold" in event.data]
         self.kept += rows
         self.texts += len(said)
-        self.families.add(hash(game.meta.get("family", game.game_id)))
+        self.groups.add(hash(game.meta.get("family", game.game_id)))
         self.labels.update(labels or Counter((str(gold), gold) for gold in golds))
 
     def __str__(self) -> str:
@@ -82,15 +83,17 @@ class Receipt:
         if self.labels:
             lies, truths, none = (sum(n for (_, one), n in self.labels.items() if one is kind) for kind in _MEANS)
             lines.append(f"labels: {lies:,} deceptive, {truths:,} honest, {none:,} without")
-        lines.append(f"groups: {len(self.families):,}; languages: {', '.join(self.languages) or 'none stated'}")
+        lines.append(f"groups: {len(self.groups):,}; languages: {', '.join(self.languages) or 'none stated'}")
         lacks = [f"no {self.what} is {self.lacks}: detectors need both"] if self.used and self.lacks else []
-        return plain("\n".join([*lines, *lacks]))
+        return "\n".join(fill(plain(line), _WIDTH, subsequent_indent="  ") for line in [*lines, *lacks])
 
     @property
     def read_as(self) -> str:
         """What the most frequent values of the label were read as, in a sentence; "" without any."""
         values = self.labels.most_common(_SHOWN)
-        return ", ".join(f"{value or '(empty)'} was read as {_MEANS[one]} ({rows:,})" for (value, one), rows in values)
+        return ", ".join(
+            f"{plain(value) or '(empty)'} was read as {_MEANS[one]} ({rows:,})" for (value, one), rows in values
+        )
 
     def to_json(self) -> dict[str, Any]:
         """As plain JSON data."""
@@ -99,7 +102,7 @@ class Receipt:
             "kept": self.kept,
             "left_out": dict(self.left_out.most_common()),
             "texts": self.texts,
-            "groups": len(self.families),
+            "groups": len(self.groups),
             "languages": list(self.languages),
             "columns": {"used": self.used, "ignored": list(self.ignored)},
             "labels": [

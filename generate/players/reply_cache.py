@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from liescope.common.errors import BadData, UsageError
+from liescope.common.stores import check_not_in_store
 from liescope.games.core import Ask
 
 FILE = "replies.sqlite"
@@ -53,6 +54,7 @@ class ReplyCache:
 
     def __init__(self, folder: Path) -> None:
         """Opens the file, or makes it with its folder."""
+        check_not_in_store(folder)
         self.folder = folder
         self.file = folder / FILE
         with self.guarded():

@@ -24,6 +24,7 @@ from liescope.common.errors import BadData, UsageError
 from liescope.common.stores import local
 from liescope.generate.corpus.open import open_games, records
 from liescope.generate.importers.importing import import_games
+from liescope.generate.players.reply_cache import ReplyCache
 
 Store = fsspec.AbstractFileSystem
 Said = Callable[..., tuple[int, str]]
@@ -205,7 +206,6 @@ def test_every_command_writes_to_an_address_what_it_writes_to_a_folder(
             ("", ["export", str(played), "--to", "inspect"]),
             ("", ["audit", corpus]),
             ("", ["evaluate", model, "--corpus", corpus]),
-            ("", ["analyse", corpus]),
             (".parquet", ["score", model, "--in", str(table)]),
             (".html", ["view", corpus, "0"]),
         )
@@ -261,15 +261,16 @@ def test_what_is_at_an_address_is_treated_as_a_folder_is(
     assert below(there)["/corpus.json"] != before["/corpus.json"]
 
 
-def test_files_that_a_new_report_lacks_go_and_an_import_goes_on(
+def test_files_that_a_new_export_lacks_go_and_an_import_goes_on(
     said: Said, at: str, played: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    there = f"{at}/report"
-    assert said("analyse", str(played), "--out", there)[0] == 0
+    there = f"{at}/export"
+    assert said("export", str(played), "--to", "inspect", "--out", there)[0] == 0
     store, root = fsspec.core.url_to_fs(there)
-    store.pipe_file(f"{root}/tables/of_old.csv", b"a,b\n")
-    assert said("analyse", str(played), "--overwrite", "--out", there)[0] == 0
-    assert "/tables/of_old.csv" not in below(there)
+    store.pipe_file(f"{root}/of_old.jsonl", b"{}\n")
+    before = below(there).keys()
+    assert said("export", str(played), "--to", "inspect", "--out", there)[0] == 0
+    assert below(there).keys() == before - {"/of_old.jsonl"}
     table = tmp_path / "said.csv"
     table.write_text("text,label\n" + "".join(f"sentence number {n},{n % 2}\n" for n in range(12)))
     first = import_games("text", table, label="label", out=f"{at}/run")
@@ -349,6 +350,9 @@ def test_a_run_and_what_is_written_piece_by_piece_stay_here(
         parallel.build([played], out="memory://own/out")
     with pytest.raises(UsageError, match="piece by piece"):
         parallel.score(str(played_model), "said.csv", out="memory://own/out.csv", parts=2)
+    with pytest.raises(UsageError, match="piece by piece"):
+        ReplyCache(Path("memory://own/cache"))
+    assert list(clean.iterdir()) == []
     assert not store.exists("/own/out")
 
 

@@ -217,7 +217,7 @@ def source(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 def test_games_of_a_game_that_liescope_cannot_play_come_in_and_are_labelled(source: Path, tmp_path: Path) -> None:
     result = import_games("liars-table", str(source), out=str(tmp_path / "run"))
     assert repr(result).startswith("<ImportResult ")
-    assert "2 games of liars-table" in repr(result)
+    assert "2 games (liars-table)" in repr(result)
     told = result.to_json()
     assert told["models"] == {role: {"m": {"games": 2, "winners": {"guests": 2}}} for role in ("guest", "liar")}
     assert (told["games_with_a_person"], told["notes"], result.rejected.height) == (2, {}, 0)

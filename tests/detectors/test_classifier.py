@@ -103,7 +103,7 @@ def test_what_holds_texts_is_searched_and_cross_validated_by_group(given: Any) -
 def test_what_was_learned_from_has_a_receipt() -> None:
     frame = pl.DataFrame({"text": TEXTS, "mood": "calm"})
     told = LieDetector("tfidf").fit(frame, ["lie", "truth"] * 40, groups=GROUPS).receipt_
-    assert (told.rows, told.kept, told.texts, len(told.families), told.ignored) == (80, 80, 80, 10, ("mood",))
+    assert (told.rows, told.kept, told.texts, len(told.groups), told.ignored) == (80, 80, 80, 10, ("mood",))
     assert told.labels == {("lie", True): 40, ("truth", False): 40}
     asked = [{"question": "Well?", "answer": text} for text in TEXTS]
     told = LieDetector("tfidf").fit(asked, [0, 1] * 40).receipt_

@@ -108,7 +108,9 @@ def test_the_last_answer_of_a_conversation_is_scored_with_the_turns_before_it(tm
     assert liescope.score(tmp_path / "m", told)["score"].to_list() == (
         liescope.score(tmp_path / "m", listed)["score"].to_list()
     )
-    with pytest.raises(UsageError, match="statement 1: answer and response may both hold the response; leave one out"):
+    with pytest.raises(
+        UsageError, match="statement 1: answer and response may both hold the response; name one with --response"
+    ):
         liescope.score(tmp_path / "m", {**told, "response": "I was."})
 
 
@@ -123,7 +125,7 @@ def test_data_at_hand_leaves_the_receipt_that_an_import_of_it_would(
     trained = liescope.train("tfidf", frame, folds=0, out=tmp_path / "m")
     assert capsys.readouterr() == ("", "")
     assert trained.receipt == told
-    assert (told.rows, told.kept, len(told.families), told.ignored) == (80, 80, 40, ("mood",))
+    assert (told.rows, told.kept, len(told.groups), told.ignored) == (80, 80, 40, ("mood",))
     said = "lie was read as deceptive (30), truth was read as honest (30), "
     assert trained.notes[0] == said + "hm was read as no label (10), (empty) was read as no label (10)"
     assert liescope.audit(frame).receipt == liescope.evaluate(tmp_path / "m", frame).receipt == told

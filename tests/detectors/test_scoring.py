@@ -415,9 +415,9 @@ def test_columns_of_any_name_are_scored_as_those_of_the_usual_names_are(
     pl.DataFrame(rows).write_parquet(tmp_path / "a.parquet")
     shown = run("score", str(folder), "--in", str(tmp_path / "a.parquet"), "--text", "statement", "--json")
     assert [row["score"] for row in json.loads(shown)["rows"]] == texts["score"].to_list()
-    with pytest.raises(UsageError, match="--text said: statement 1 has no such column; it has statement, text"):
+    with pytest.raises(UsageError, match="statement 1: --text said: there is no such column; it has statement, text"):
         score(model, rows, text="said")
-    with pytest.raises(UsageError, match="no such column, and no columns at all"):
+    with pytest.raises(UsageError, match="--text said: there is no such column"):
         score(model, [CALM], text="said")
     with pytest.raises(UsageError, match="answer and response may both hold the response"):
         score(model, [{"question": "Who?", "answer": CALM, "response": CERTAIN}])

@@ -21,6 +21,7 @@ from pydantic import BeforeValidator, Field
 from liescope.common.errors import MissingExtra, PlayerFailed, UsageError
 from liescope.common.reading import Reading
 from liescope.common.sentence_encoder import check_name, read_transformer, transformer_folder
+from liescope.common.stores import check_not_in_store
 from liescope.games.core import ASSESSMENTS, FORMS, AskKind
 from liescope.generate.players.parsing.choice import split_reasoning
 from liescope.generate.players.player_registry import SeatOptions
@@ -98,6 +99,7 @@ def read_spec(argument: str) -> LocalSpec:
     if not name:
         raise UsageError("a local player needs a model, a folder or a Hub id, as in local:models/llama")
     options = LocalOptions.read(query, f"local:{name}")
+    check_not_in_store(options.states_to)
     if bool(options.states) != bool(options.states_to):
         raise UsageError("states (layers) and states_to (a folder) go together; give both or neither")
     return LocalSpec(name.rstrip("/") or name, options)

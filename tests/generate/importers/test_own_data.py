@@ -227,7 +227,7 @@ def test_every_route_gives_one_receipt(
     for number, source in enumerate(sources):
         receipt = import_games(kind, source, out=tmp_path / f"run{number}", language=["no", "en"]).receipt
         assert (receipt.rows, receipt.kept, receipt.missing) == (len(rows), len(rows), 0)
-        assert (receipt.texts, len(receipt.families)) == (3 * len(rows) if kind == "chat" else len(rows), groups)
+        assert (receipt.texts, len(receipt.groups)) == (3 * len(rows) if kind == "chat" else len(rows), groups)
         assert (receipt.languages, receipt.labels) == (("no", "en"), labels)
         assert {*receipt.used.values()} | {*receipt.ignored} == {*rows[0]}
         assert f"{len(rows)} rows read, {len(rows)} kept" in str(receipt)
@@ -250,7 +250,7 @@ def test_a_column_that_comes_late_is_read_from_there_and_one_of_no_use_is_told(
         row |= {"label": ["lie", "truth"][n % 2], "group": "late", "mood": "calm", "message": "Hm."}
     receipt = import_games("text", lines(tmp_path / "a.jsonl", rows), out=tmp_path / "run").receipt
     assert receipt.labels == {("", None): 3, ("lie", True): 2, ("truth", False): 1}
-    assert (len(receipt.families), {*receipt.ignored}) == (4, {"mood", "message"})
+    assert (len(receipt.groups), {*receipt.ignored}) == (4, {"mood", "message"})
     first = [{"text": "Words of one.", "a": 1}, {"text": "Words of two.", "b": 1}, {"text": "Three.", "label": "lie"}]
     assert import_games("text", first, out=tmp_path / "b").receipt.ignored == ("a", "b")
 
@@ -270,6 +270,7 @@ def test_rows_of_a_record_that_cannot_be_kept_are_left_out_by_its_reason(tmp_pat
     rows += [{"text": "Words.", "label": "truth", "group": "c", "split": ""}]
     receipt = import_games("text", table(tmp_path / "a.csv", rows), out=tmp_path / "run").receipt
     assert (receipt.rows, receipt.missing, sum(receipt.left_out.values())) == (6, 0, 6 - receipt.kept)
+    assert receipt.labels.total() == receipt.kept
     assert 2 in receipt.left_out.values()
 
 
