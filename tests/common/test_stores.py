@@ -374,7 +374,11 @@ def test_runs_reports_answers_and_suites_are_read_from_a_store(
         (("bench", "tfidf", "--suite", f"{m}/suite.toml", "--out", str(tmp_path / "bench")), "tfidf"),
     ):
         code, output = said(*words)
-        assert (code, told in output) == (0, True), output
+        assert (code, told in output, "/liescope-" in output) == (0, True, False), output
+    said("report", f"{m}/run", "--out", str(tmp_path / "page"))
+    made = [path.read_bytes() for path in tmp_path.rglob("*") if path.suffix in (".html", ".json", ".md", ".csv")]
+    assert not [content for content in made if b"/liescope-" in content]
+    assert f"Made from {m}/run".encode() in (tmp_path / "page" / "report.html").read_bytes()
     store.pipe("/own/counts.csv", b"mafioso,detective,villager,mafia_wins,games\nA,B,C,2,5\n")
     assert load_conditions([f"{m}/counts.csv"])[""].games == 5
     assert open_games(f"{m}/run").source == f"{m}/run"
