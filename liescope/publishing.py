@@ -83,6 +83,4 @@ def publish(folder: str | os.PathLike[str], repo: str, *, progress: bool = False
         )
     if permission:
         raise UsageError(f"{path} is a model, which passes no words on; leave --permission out")
-    return publish_model(
-        path, repo, reports=[*map(local, reports)], public=public, gated=gated, dry_run=dry_run, progress=progress
-    )
+    return publish_model(path, repo, reports=reports, public=public, gated=gated, dry_run=dry_run, progress=progress)

@@ -13,7 +13,7 @@ import shlex
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from functools import cache, wraps
@@ -81,7 +81,8 @@ def stored(function: F) -> F:
             _deliver(folder, address, before)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
-        return _at_address(result, folder, address)
+        values = {one.name: _sent(getattr(result, one.name), folder, address) for one in fields(result) if one.init}
+        return replace(result, **values)
 
     return run  # type: ignore[return-value]
 
@@ -91,7 +92,8 @@ def send(folder: str | os.PathLike[str], address: str) -> None:
     anything that the store's package raises.
     """
     store, root = _opened(address)
-    files = sorted(_files(Path(folder)), key=lambda path: (path.suffix in _HEADS, path))
+    files = [path for path in (Path(folder), *Path(folder).rglob("*")) if path.is_file()]
+    files.sort(key=lambda path: (path.suffix in _HEADS, path))
     names = [f"{root}/{path.relative_to(folder).as_posix()}".removesuffix("/.") for path in files]
     for parent in dict.fromkeys(name.rpartition("/")[0] for name in names):
         if parent.startswith("/"):  # a store of buckets has no folders, and would make a bucket of a misspelt name
@@ -163,10 +165,9 @@ def _outlined(address: str, folder: Path) -> dict[PurePosixPath, str]:
         store, files, _ = _listed(address)
         for path, name in files.items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).touch()
             if (folder / path).suffix in _READ and len(path.parts) < 2:
                 store.get_file(name, str(folder / path))
-            else:
-                (folder / path).touch()
             os.utime(folder / path, (0, 0))
     return files
 
@@ -177,10 +178,8 @@ def _deliver(folder: Path, address: str, before: Mapping[PurePosixPath, str]) ->
     for path in kept:
         (folder / path).unlink()
     try:
-        store, _ = _opened(address)
-        for path, name in before.items():
-            if path not in kept:
-                store.rm_file(name)
+        for name in (name for path, name in before.items() if path not in kept):
+            _opened(address)[0].rm_file(name)
         send(folder, address)
     except BaseException as error:
         safe = Path(tempfile.mkdtemp(prefix="liescope-kept-")) / folder.name
@@ -193,10 +192,6 @@ def _deliver(folder: Path, address: str, before: Mapping[PurePosixPath, str]) ->
         raise
 
 
-def _files(folder: Path) -> Iterable[Path]:
-    return [folder] if folder.is_file() else (path for path in folder.rglob("*") if path.is_file())
-
-
 class Address(PosixPath):
     """A path in a store, which shows both slashes."""
 
@@ -204,18 +199,13 @@ class Address(PosixPath):
         return re.sub(":/+", "://", super().__str__(), count=1)
 
 
-def _at_address(result: Any, folder: Path, address: str) -> Any:
-    """The result of a function with addresses in place of the paths in a folder."""
-
-    def moved(value: Any) -> Any:
-        if type(value) is tuple:
-            return tuple(map(moved, value))
-        if isinstance(value, str):
-            return named(value)
-        inside = isinstance(value, Path) and value.is_relative_to(folder)
-        return Address(address) / value.relative_to(folder) if inside else value
-
-    return replace(result, **{one.name: moved(getattr(result, one.name)) for one in fields(result) if one.init})
+def _sent(value: Any, folder: Path, address: str) -> Any:
+    """A value of a result, with addresses in place of the paths in a folder."""
+    if type(value) is tuple:
+        return tuple(_sent(one, folder, address) for one in value)
+    if isinstance(value, Path) and value.is_relative_to(folder):
+        return Address(address) / value.relative_to(folder)
+    return named(value) if isinstance(value, str) else value
 
 
 @contextmanager
@@ -223,9 +213,9 @@ def _told(address: str) -> Iterator[None]:
     """Tell the kind of a package's error alone: its words may hold a signed request or a key."""
     try:
         yield
-    except LiescopeError:
-        raise
-    except Exception as error:  # noqa: BLE001 - packages of stores raise anything
+    except Exception as error:  # packages of stores raise anything
+        if isinstance(error, LiescopeError):
+            raise
         raise BadData(
             f"{address} cannot be read ({type(error).__name__}); check the address, and the credentials that its "
             "package finds in the environment"
