@@ -40,6 +40,17 @@ NAMES = {
 }
 
 
+class PairColumns(OptionsModel):
+    """The columns of rows that hold true texts and false ones."""
+
+    honest_column: list[str] = Field(
+        default=[], description="A column of honest texts, where a row has such and deceptive ones; may be repeated."
+    )
+    deceptive_column: list[str] = Field(
+        default=[], description="A column of deceptive texts beside honest ones; may be repeated."
+    )
+
+
 class TextColumn(OptionsModel):
     """The column of a text."""
 

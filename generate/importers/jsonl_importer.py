@@ -133,11 +133,15 @@ class TableImporter(Importer):
     def reader(self, columns: Sequence[str], head: Sequence[Mapping[str, Any]]) -> RowReader:
         """The reader of a table with these columns. head: its first rows. Raises BadData if they cannot be read."""
 
+    def apart(self, name: str, rows: Rows) -> Rows:  # noqa: ARG002
+        """The rows of a table, each with one thing in it. name: of the table, for rejections."""
+        return rows
+
     def games(self, name: str, rows: Rows, on_disc: bool = True) -> Iterator[Imported | Rejected]:
         """Every game of a table, in the order in which each first occurs. name: of the table, for rejections; on_disc:
         rows may wait on disk for the others of their game, and are bounded.
         """
-        rows = self.receipt.counted(rows)
+        rows = self.apart(name, self.receipt.counted(rows))
         head: list[tuple[int, Any]] = []
         problem = ""
         for most in (None if self.whole else _HEAD, None):  # what the first rows leave open, the others may settle

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
@@ -21,6 +22,7 @@ from liescope.generate.importers.column_names import (
     GROUPS,
     NAMES,
     ChatColumns,
+    PairColumns,
     TextColumn,
     canary_of,
     named,
@@ -40,12 +42,13 @@ from liescope.generate.importers.jsonl_importer import RowReader, TableImporter
 from liescope.generate.importers.label_column import YES, LabelColumn, OwnOptions, label_column, word_of
 from liescope.generate.importers.receipt import as_value
 from liescope.generate.importers.statement_rows import Row, fault, game_of, present, stated
-from liescope.generate.importers.tables import SPLIT_NAMES
+from liescope.generate.importers.tables import SPLIT_NAMES, listed
+from liescope.generate.importers.text_files import Rows
 
 AUTHOR = "author"
 
 
-class TextOptions(OwnOptions, TextColumn):
+class TextOptions(OwnOptions, PairColumns, TextColumn):
     """Which column holds what."""
 
     group: str = Field(
@@ -53,7 +56,7 @@ class TextOptions(OwnOptions, TextColumn):
     )
 
 
-class ChatOptions(OwnOptions, ChatColumns):
+class ChatOptions(OwnOptions, PairColumns, ChatColumns):
     """Which columns hold a chat of one turn, or one turn of a chat."""
 
 
@@ -63,11 +66,34 @@ class _Own(TableImporter):
     licence: ClassVar[str] = "None is stated: not to be redistributed."
     version: ClassVar[int] = 4
     words: ClassVar[str]
+    holds: ClassVar[str] = "response"
 
     def __init__(self, options: OwnOptions) -> None:
         super().__init__(options)
         self.given, self.copies = options, Counter[str]()
         self.whole = bool(options.deceptive or options.honest)
+        self._sides: tuple[str, ...] = ()
+        if isinstance(options, PairColumns):
+            lies, truths = options.deceptive_column, options.honest_column
+            self._sides = (*truths, *lies)
+            pair = {"label": "column", "deceptive": lies, "honest": truths}
+            self.given = options.model_copy(update=pair) if self._sides else options
+
+    def apart(self, name: str, rows: Rows) -> Rows:
+        """A row for each text of a row of true and false ones, with the column that it stood in as its label."""
+        sides, text = self._sides, getattr(self.given, self.holds, "") or self.holds
+        for line, row in rows:
+            if isinstance(row, Rejected) or not sides:
+                yield line, row
+                continue
+            told = [(side, one) for side in sides for one in _several(side, row.get(side)) if str(one or "").strip()]
+            rest = {column: cell for column, cell in row.items() if column not in sides}
+            if not GROUPS & {column.casefold() for column in rest}:
+                rest["group"] = _fingerprint(str([rest, told]))
+            self.receipt.made += max(0, len(told) - 1)
+            if not told:
+                yield line, Rejected(name, line, "", f"it has no text in {' or '.join(sides)}")
+            yield from ((line, {**rest, text: one, "column": side}) for side, one in told)
 
     def game_texts(self) -> Mapping[str, str]:
         return {self.format: self.given.about or self.words}
@@ -81,6 +107,7 @@ class TextImporter(_Own):
         "a table with a text and a label in each row: .csv, .tsv, .jsonl, .parquet, a dataset's folder, USER/NAME"
     )
     origin: ClassVar[str] = "a table of texts"
+    holds: ClassVar[str] = "text"
     words: ClassVar[str] = "Texts of a table, without a game: nobody but their source labelled them."
     Options: ClassVar[type[OptionsModel]] = TextOptions
 
@@ -307,6 +334,18 @@ def _rated(scores: Any) -> list[dict[str, Any]]:
         for name, value in known.items()
         if 0 <= value <= most
     ]
+
+
+def _several(column: str, cell: Any) -> list[Any]:
+    """The texts in a cell: the items of a list, and of a column called answers, as TruthfulQA's, those between
+    semicolons.
+    """
+    if isinstance(cell, str) and cell.startswith("["):
+        with suppress(ValueError):
+            cell = listed(cell)
+    if isinstance(cell, str) and column.casefold().endswith("answers"):
+        cell = [one.strip() for one in cell.split(";")]
+    return cell if isinstance(cell, list) else [cell]
 
 
 def _fingerprint(content: Any) -> str:

@@ -21,14 +21,15 @@ _MEANS = {True: "deceptive", False: "honest", None: "no label"}
 
 @dataclass
 class Receipt:
-    """What became of what a source holds. what: the unit of the source; rows: how many were read; kept: in records;
-    left_out: by reason; texts: statements in the records; groups: hashes of those that they belong to;
-    languages: as far as stated; used: by what it holds, the column; ignored: columns of no use; labels: of what was
-    kept.
+    """What became of what a source holds. what: the unit of the source; rows: how many were read; made: how many more
+    came of those that hold several texts; kept: in records; left_out: by reason; texts: statements in the records;
+    groups: hashes of those that these belong to; languages: as far as stated; used: by what it holds, the
+    column; ignored: columns of no use; labels: of what was kept.
     """
 
     what: str = "row"
     rows: int = 0
+    made: int = 0
     kept: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
     texts: int = 0
@@ -41,7 +42,7 @@ class Receipt:
     @property
     def missing(self) -> int:
         """Rows that are neither kept nor left out for a reason: none, if nothing is wrong here."""
-        return self.rows - self.kept - self.left_out.total()
+        return self.rows + self.made - self.kept - self.left_out.total()
 
     @property
     def lacks(self) -> str:
@@ -72,7 +73,8 @@ class Receipt:
     def __str__(self) -> str:
         """In words, for an 80-column terminal."""
         lost = "".join(f"; {rows:,} left out: {cut(why, _WIDTH)}" for why, rows in self.left_out.most_common(_FEW))
-        lines = [f"{number_of(self.rows, self.what)} read, {self.kept:,} kept{lost}"]
+        made = f" with {self.rows + self.made:,} texts" if self.made else ""
+        lines = [f"{number_of(self.rows, self.what)}{made} read, {self.kept:,} kept{lost}"]
         if self.used:
             used = ", ".join(name if name == what else f"{name} ({what})" for what, name in self.used.items())
             lines.append(f"columns: {used}{'; not read: ' * bool(self.ignored)}{', '.join(self.ignored)}")
@@ -99,6 +101,7 @@ class Receipt:
         """As plain JSON data."""
         return {
             "rows": self.rows,
+            "made": self.made,
             "kept": self.kept,
             "left_out": dict(self.left_out.most_common()),
             "texts": self.texts,

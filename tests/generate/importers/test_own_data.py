@@ -184,6 +184,7 @@ def test_the_receipt_of_an_import_adds_up_and_says_what_each_value_became(tmp_pa
     result = import_games("text", table(tmp_path / "a.csv", rows), out=tmp_path / "run", language=["en"])
     assert result.to_json()["receipt"] == {
         "rows": 4,
+        "made": 0,
         "kept": 3,
         "left_out": {"it has no text: text is empty": 1},
         "texts": 3,

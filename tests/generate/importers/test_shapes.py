@@ -174,3 +174,43 @@ def test_a_folder_of_lines_or_with_a_table_is_a_dataset_as_before(tmp_path: Path
     (tmp_path / "test" / "a.txt").unlink()
     (tmp_path / "train" / "a.csv").write_text("text,label\nOne.,lie\n", encoding="utf-8")
     assert [labels(game) for game in games("text", tmp_path)] == [[True]]
+
+
+PAIRS = [
+    {"question": "Who was it?", "best_answer": "Ann was.", "incorrect_answers": ["Bo was.", "Cy; or Di."]},
+    {"question": "When?", "best_answer": "None", "incorrect_answers": []},
+]
+SIDES: dict[str, Any] = {"honest_column": ["best_answer"], "deceptive_column": ["incorrect_answers"]}
+TOLD = [("Ann was.", False), ("Bo was.", True), ("Cy; or Di.", True), ("None", False)]
+
+
+def test_a_row_of_true_and_false_answers_is_a_text_each_in_one_group_and_the_receipt_adds_up(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in PAIRS), encoding="utf-8")
+    pd.DataFrame(PAIRS).to_csv(tmp_path / "b.csv", index=False)
+    for source in (PAIRS, PAIRS[::-1], tmp_path / "a.jsonl", tmp_path / "b.csv"):
+        chats = games("chat", source, **SIDES)
+        said = [(game.events[-1].text, labels(game)[-1], game.events[0].text) for game in chats]
+        asked = ["Who was it?"] * 3 + ["When?"]
+        assert sorted(said) == sorted((*told, question) for told, question in zip(TOLD, asked, strict=True)), source
+        families = {game.events[0].text: game.meta.get("family") for game in chats}
+        assert len({game.meta.get("family") for game in chats}) == len({*families.values()}) == 2
+        texts = games("text", source, **SIDES)
+        assert sorted((event.text, event.data["gold"]) for game in texts for event in game.events) == sorted(TOLD)
+        assert len(texts) == 2
+    receipt = import_games("chat", tmp_path / "a.jsonl", out=tmp_path / "run", **SIDES).receipt
+    assert (receipt.rows, receipt.made, receipt.kept, receipt.texts, receipt.missing) == (2, 2, 4, 8, 0)
+    assert receipt.labels == {("best_answer", False): 2, ("incorrect_answers", True): 2}
+    assert "2 rows with 4 texts read, 4 kept" in str(receipt)
+
+
+def test_answers_between_semicolons_are_several_where_the_column_says_answers(tmp_path: Path) -> None:
+    """As the questions of TruthfulQA are published in CSV."""
+    told = 'Question,Best Answer,Incorrect Answers,Source\nWho was it?,"Ann; I know.",Bo was.; Cy was;,a\nWhen?,,,x\n'
+    (tmp_path / "a.csv").write_text(told, encoding="utf-8")
+    sides = {"honest_column": ["Best Answer"], "deceptive_column": ["Incorrect Answers"]}
+    *found, bad = read_games("chat", tmp_path / "a.csv", **sides)
+    assert [(game.events[-1].text, labels(game)[-1]) for game in found if isinstance(game, GameRecord)] == [
+        ("Ann; I know.", False), ("Bo was.", True), ("Cy was", True)
+    ]  # fmt: skip
+    assert isinstance(bad, Rejected)
+    assert bad.reason == "it has no text in Best Answer or Incorrect Answers"
