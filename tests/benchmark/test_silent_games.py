@@ -43,10 +43,17 @@ REPORTS: dict[str, Callable[[Path], list[str]]] = {
     "audit": lambda made: list(liescope.audit(made / "run").notes),
     "audit a corpus": lambda made: list(liescope.audit(made / "corpus").notes),
     "evaluate": lambda made: list(liescope.evaluate(made / "model", made / "corpus").notes),
+    "bench": lambda made: list(liescope.bench("tfidf", suite=suite_of(made), data=made).notes),
     "card": lambda made: [(made / "corpus" / "README.md").read_text(encoding="utf-8")],
     "kept": lambda made: list(liescope.analyse(made / "run", count_silent=True).notes),
     "kept in counts": lambda made: list(load_conditions([made / "corpus"], silent=True)[""].notes),
 }
+
+
+def suite_of(made: Path) -> Path:
+    file = made / "suite.toml"
+    file.write_text('about = "Own."\n[[data]]\nname = "own"\nfile = "corpus"\n', encoding="utf-8")
+    return file
 
 
 def excluded(made: Path) -> list[tuple[int, str]]:
