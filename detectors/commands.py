@@ -76,7 +76,7 @@ def score(
     own = ScoreFileSettings.of(given)
     loaded = opened(model, own.cache)
     tables = loaded.score_stream(
-        rows_of(file, given) if file else texts or _typed(),
+        rows_of(file, own) if file else texts or _typed(),
         coverage=own.coverage,
         reasons=own.reasons,
         columns=given,

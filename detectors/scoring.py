@@ -8,7 +8,7 @@ from __future__ import annotations
 import gzip
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -34,14 +34,14 @@ FORMATS = (".jsonl", ".jsonl.gz", ".parquet", ".csv")
 Write = Callable[[pl.DataFrame], None]
 
 
-def rows_of(path: Path, columns: Mapping[str, Any]) -> Iterator[object]:
-    """The rows of a file of statements, read as they are asked for. columns: those that the user names. Raises
-    BadData, while reading, for an unreadable row.
+def rows_of(path: Path, own: ScoreFileSettings) -> Iterator[object]:
+    """The rows of a file of statements, read as they are asked for. own: names columns. Raises BadData, while reading,
+    for an unreadable row.
     """
     path = local(path)
     if not path.is_file():
         raise UsageError(f"{path} is not a file")
-    for number, row in read_rows(path, (*COLUMNS, *(name for what in PARTS if (name := columns.get(what))))):
+    for number, row in read_rows(path, (*COLUMNS, *(getattr(own, what) for what in PARTS)), names=own.names()):
         if isinstance(row, Rejected):
             raise BadData(f"{path}, line {number}: {row.reason}")
         yield row
@@ -189,10 +189,10 @@ def score_file(
     own = ScoreFileSettings.of(settings)
     detector, part = opened(model, own.cache), own.part
     file = Path(statements) if isinstance(statements, str | os.PathLike) else None
-    given = rows_of(file, dict(own)) if file else each_statement(statements)
+    given = rows_of(file, own) if file else each_statement(statements)
     if part is not None and file is None:
         raise UsageError("--part scores a share of a file; name one with --in")
-    total = sum(1 for _ in rows_of(file, dict(own))) if file and (progress or part) else 0
+    total = sum(1 for _ in rows_of(file, own)) if file and (progress or part) else 0
     windows = _windows(file, total, Part.read(part)) if file and part is not None else None
     began, rows, scored = time.perf_counter(), 0, 0
     with score_writer(Path(out), own.overwrite) as write, shown(progress) as show:

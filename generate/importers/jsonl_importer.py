@@ -32,7 +32,20 @@ _AGAIN = 30  # columns that are learned where rows after those have others
 _CODE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 
 
-class SourceOptions(OptionsModel):
+class Header(OptionsModel):
+    """What the columns are called where a file does not say."""
+
+    columns: str = Field(
+        default="",
+        description="The names of the columns, with commas between them, where the first line of a file is a row.",
+    )
+
+    def names(self) -> list[str]:
+        """The names, none where the file has them."""
+        return [name.strip() for name in self.columns.split(",") if name.strip()]
+
+
+class SourceOptions(Header):
     """Whose words they are, what may be done with them, and what their label means."""
 
     about: str = Field(default="", description="A sentence for the dataset card on what these are.")
@@ -48,10 +61,6 @@ class SourceOptions(OptionsModel):
         default=[], description="A language of the words, as a code such as en or pt-BR; may be repeated."
     )
 
-    columns: str = Field(
-        default="",
-        description="The names of the columns, with commas between them, where the first line of a file is a row.",
-    )
     most_rows: int = Field(
         default=MOST_TABLE_ROWS, ge=1, description="A file or dataset of more rows is refused: a bound on the time."
     )
@@ -124,7 +133,7 @@ class TableImporter(Importer):
         the work begins: reading them takes a fiftieth of it.
         """
         assert isinstance(self.options, SourceOptions)
-        most, names = self.bound, [name.strip() for name in self.options.columns.split(",") if name.strip()]
+        most, names = self.bound, self.options.names()
         if dataset_of(source) is None and any(True for _ in islice(read_rows(source, (), most, names), most, None)):
             raise BadData(TOO_MANY.format(name=source.name, most=most))
         return read_rows(source, (), most, names)

@@ -415,6 +415,11 @@ def test_columns_of_any_name_are_scored_as_those_of_the_usual_names_are(
     pl.DataFrame(rows).write_parquet(tmp_path / "a.parquet")
     shown = run("score", str(folder), "--in", str(tmp_path / "a.parquet"), "--text", "statement", "--json")
     assert [row["score"] for row in json.loads(shown)["rows"]] == texts["score"].to_list()
+    (tmp_path / "a.tsv").write_text(f"1\ttrue\t{CALM}\n2\tfalse\t{CERTAIN}\n", encoding="utf-8")
+    score_file(folder, tmp_path / "a.tsv", columns="id,label,claim", out=tmp_path / "a.csv")
+    assert pl.read_csv(tmp_path / "a.csv")["score"].to_list() == pytest.approx(texts["score"].to_list())
+    with pytest.raises(BadData, match="give them, as in --columns"):
+        score_file(folder, tmp_path / "a.tsv", out=tmp_path / "b.csv")
     with pytest.raises(UsageError, match="statement 1: --text said: there is no such column; it has statement, text"):
         score(model, rows, text="said")
     with pytest.raises(UsageError, match="--text said: there is no such column"):
