@@ -119,7 +119,7 @@ def test_an_archive_and_its_folder_are_the_same_games(tmp_path: Path) -> None:
         for path in paths:
             packed.writestr(path.relative_to(tmp_path).as_posix(), path.read_bytes())
             packed.writestr(f"__MACOSX/{path.relative_to(tmp_path).as_posix()}", b"\0")
-    assert games(archive) == games(tmp_path / "a.zip") == games(folder)
+    assert games(archive) == games(tmp_path / "a.zip") == read(tmp_path / "a.zip") == games(folder)
     assert games(folder / "duckling-1" / "g_seed2") == games(folder)[1:2]
     assert import_games("quack", folder, out=tmp_path / "run").games == 3
     (folder / "duckling-1" / "g_seed1" / "game.jsonl").write_bytes(as_lines(log(9)))
