@@ -18,7 +18,7 @@ from liescope.detectors.examples import Example, is_lost
 from liescope.detectors.text_form import PLAYER_TOKEN, SPEAKER_TOKEN, clean
 from liescope.detectors.view.transcript import SAID, GameMoment, Transcript, TranscriptTurn
 from liescope.generate.importers.conversations import exchange, is_turn, last_answer, row_parts, turns_of
-from liescope.generate.importers.statement_rows import as_list
+from liescope.generate.importers.statement_rows import as_list, stated
 from liescope.generate.importers.tables import cell
 from liescope.labeling.label import LOST_TEXT, Heard, known_before
 
@@ -90,7 +90,7 @@ class StatementReader:
     columns: Mapping[str, Any] = field(default_factory=dict)
     _game: _Game = field(default_factory=_Game)
     _layouts: dict[tuple[str, ...], dict[str, str]] = field(default_factory=dict)
-    _talks: dict[Any, tuple[set[str], deque[Said]]] = field(default_factory=dict)
+    _talks: dict[str, tuple[set[str], deque[Said]]] = field(default_factory=dict)
 
     def read_all(self, given: Iterable[tuple[int, object]]) -> list[Statement]:
         """Numbered statements (from 0, for messages); those of a game share its transcript. Raises UsageError for
@@ -150,8 +150,10 @@ class StatementReader:
         return row
 
     def _turn(self, row: Mapping[str, Any], talk: Any, role: Any, content: Any) -> Mapping[str, Any] | Statement:
+        if not stated(talk):
+            raise BadData("it belongs to no conversation")
         (turn,) = turns_of([{"role": role, "content": content}])
-        roles, before = self._talks.setdefault(talk, (set(), deque(maxlen=self.context)))
+        roles, before = self._talks.setdefault(str(talk), (set(), deque(maxlen=self.context)))
         roles.add(turn["role"])
         heard = [*before]
         before.append((turn["role"], turn["text"]))

@@ -393,6 +393,8 @@ def test_a_turn_a_row_is_scored_with_the_turns_before_it_in_whatever_order_conve
     for source, columns in {"a.tsv": {}, "b.parquet": named}.items():
         score_file(folder, tmp_path / source, out=tmp_path / "out.parquet", overwrite=True, **columns)
         found.append(pl.read_parquet(tmp_path / "out.parquet").drop("statement_id"))
+    with pytest.raises(UsageError, match="statement 2: it belongs to no conversation"):
+        model.score([rows[0], {**rows[1], "chat_id": None}])
     for table in found:
         assert table["text"].to_list() == [row["content"] for row in rows]
         judged = table.filter(pl.col("score_null").is_null()).sort("text")
