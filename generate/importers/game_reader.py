@@ -158,7 +158,7 @@ def files_in(source: Path, names: Collection[str]) -> Iterator[tuple[PurePath, b
                 if size > LARGEST_FILE:
                     raise BadData(f"{inside.name} takes {size:,} bytes; at most {LARGEST_FILE:,} are read")
                 yield inside, content()
-    except (tarfile.TarError, *DAMAGED, ValueError, OverflowError, RuntimeError) as error:  # the last for a password
+    except (tarfile.TarError, *DAMAGED, OSError, ValueError, OverflowError, RuntimeError) as error:  # or a password
         raise BadData(f"{source.name} cannot be read as a tar or zip archive: {error}") from error
 
 

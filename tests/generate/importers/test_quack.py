@@ -196,8 +196,9 @@ def test_an_archive_that_is_too_large_or_damaged_is_refused(tmp_path: Path, monk
         packed.writestr("m/g/game.jsonl", as_lines(log()))
     whole = (tmp_path / "a.zip").read_bytes()
     (tmp_path / "cut.zip").write_bytes(whole[:-9])
+    (tmp_path / "front.zip").write_bytes(whole[9:])
     (tmp_path / "changed.zip").write_bytes(whole.replace(b"game_started", b"gone_started"))
-    for name in ("cut.tar.gz", "other.tar.xz", "cut.zip", "changed.zip"):
+    for name in ("cut.tar.gz", "other.tar.xz", "cut.zip", "front.zip", "changed.zip"):
         assert "cannot be read as a tar or zip archive" in reason(tmp_path / name)
     bomb = pack(tmp_path / "bomb.tar.gz", {"m/zeros": bytes(1 << 22), "m/g/game.jsonl": as_lines(log())})
     monkeypatch.setattr(game_reader, "LARGEST_ARCHIVE", 1 << 20)
