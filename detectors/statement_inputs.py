@@ -244,7 +244,9 @@ def is_conversation(given: object) -> bool:
     """Whether something is a list of messages, each with its role, and not rows with a turn each."""
     if not isinstance(given, list) or not given:
         return False
-    return all(isinstance(one, Mapping) and "role" in one for one in given) and not is_turn(list(given[0]))
+    if not all(isinstance(one, Mapping) and "role" in one for one in given):
+        return False
+    return "text" not in given[0] and not is_turn(list(given[0]))
 
 
 def _last_answer(row: Mapping[str, Any], messages: Any) -> Mapping[str, Any]:

@@ -29,7 +29,6 @@ class Receipt:
 
     what: str = "row"
     rows: int = 0
-    made: int = 0
     kept: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
     texts: int = 0
@@ -38,6 +37,7 @@ class Receipt:
     used: dict[str, str] = field(default_factory=dict)
     ignored: tuple[str, ...] = ()
     labels: Labels = field(default_factory=Counter)
+    made: int = 0
 
     @property
     def missing(self) -> int:
