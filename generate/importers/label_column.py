@@ -64,6 +64,7 @@ class LabelColumn:
         if len(there) == 2 and len(other) == 1:
             lies, truths = lies or (other if truths else lies), truths or (other if lies else truths)
         self._lies, self._truths, self._read = lies, truths, name.casefold()
+        self._rated = any(map(_NUMBER.fullmatch, there - {"0", "1"}))  # ratings of 1 to 5, say: 1 is no yes there
         self.assumed = False  # whether the meaning of 0 and 1 had to be
 
     def of(self, value: Any) -> bool | None:
@@ -75,6 +76,8 @@ class LabelColumn:
             return word in self._lies
         if word in _LIES | _TRUTHS:
             return word in _LIES
+        if self._rated and word in ("0", "1"):
+            return None
         plain = self._read in LIES_BY_NAME | TRUTHS_BY_NAME
         if word in YES | _NO and (plain or (word in ("0", "1") and not self._lies | self._truths)):
             self.assumed |= not plain

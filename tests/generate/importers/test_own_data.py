@@ -150,7 +150,8 @@ def test_a_table_in_another_encoding_is_refused_with_the_one_to_save_it_in(encod
     ("column", "values", "options", "expected"),
     [
         ("verdict", ("lie", "truth", "Neither", ""), {"label": "verdict"}, [True, False, None, None]),
-        ("is_lie", ("1", "0", "2"), {}, [True, False, None]),
+        ("is_lie", ("1", "0", "unsure"), {}, [True, False, None]),
+        ("is_lie", ("1", "0", "2"), {"deceptive": ["1"], "honest": ["0"]}, [True, False, None]),
         ("truth", ("1", "0", "?"), {}, [False, True, None]),
         ("label", ("fake", "real"), {"honest": ["real"]}, [True, False]),
         ("label", ("fake", "real", "satire"), {"deceptive": ["fake"]}, [True, None, None]),
@@ -280,6 +281,20 @@ def test_numbers_with_many_values_are_told_as_such(tmp_path: Path) -> None:
     for source in (table(tmp_path / "a.csv", rows), rows):
         with pytest.raises(BadData, match=r"label holds 40 different numbers from 0 to 0\.975, and a label"):
             import_games("text", source, out=tmp_path / "run")
+
+
+@pytest.mark.parametrize("column", ["label", "deceptive", "honest", "gold"])
+@pytest.mark.parametrize("numbers", [(1, 2, 3, 4, 5), (0, 1, 2), (-1, 0, 1), ("1.0", "0.5", "0.0")])
+def test_ratings_are_no_label_until_their_values_are_named(
+    column: str, numbers: Sequence[float | str], tmp_path: Path
+) -> None:
+    rows = [{"text": f"Words number {n}.", column: number} for n, number in enumerate(numbers)]
+    source = table(tmp_path / "a.csv", rows)
+    with pytest.raises(BadData, match="may mean either; say which values are lies with --deceptive; it has"):
+        import_games("text", source, out=tmp_path / "run")
+    low, *_, high = numbers
+    receipt = import_games("text", source, out=tmp_path / "b", deceptive=[str(low)], honest=[str(high)]).receipt
+    assert [one for _, one in receipt.labels] == [True, *[None] * (len(numbers) - 2), False]
 
 
 def test_a_label_that_became_a_float_beside_an_empty_cell_is_the_number_it_was(tmp_path: Path) -> None:
