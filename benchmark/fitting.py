@@ -68,17 +68,13 @@ class FitResult:
         """What `liescope fit --json` prints: the model, its scores, diagnostics and goodness of fit; with several
         conditions a list of these under "conditions", and the reasons for missing fits under "unfit".
         """
-        parts = [
-            (
-                part.condition,
-                {
-                    **to_json(part.posterior),
-                    "goodness": asdict(part.goodness),
-                    **{name: table.to_dicts() for name, table in effects.tables(part.posterior).items()},
-                },
-            )
-            for part in self.fits
-        ]
+        found, parts = effects.tables({part.condition: part.posterior for part in self.fits}), []
+        for part in self.fits:
+            data = {**to_json(part.posterior), "goodness": asdict(part.goodness)}
+            for name, table in found.items():
+                mine = table.filter(condition=part.condition).drop("condition") if len(self.fits) > 1 else table
+                data[name] = mine.to_dicts()
+            parts.append((part.condition, data))
         if len(parts) + len(self.unfit) == 1:
             return parts[0][1]
         unfit = {"unfit": dict(self.unfit)} if self.unfit else {}

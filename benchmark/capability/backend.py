@@ -89,6 +89,23 @@ def mixing(values: Mapping[str, Array]) -> tuple[float, float, float]:
     return float(r_hat.max()), float(bulk.min()), float(tail.min())
 
 
+def smoothed(logs: Array) -> tuple[Array, float]:
+    """(importance weights, Pareto-smoothed, which sum to 1; the shape k of their tail, infinite for too few draws;
+    Vehtari et al. 2024, arXiv:1507.02646). logs: their logarithms up to a constant, shape (draws,).
+    """
+    if not np.ptp(logs):
+        return np.full(len(logs), 1 / len(logs)), 0.0
+    with _quiet():
+        import arviz
+
+        if hasattr(arviz, "psislw"):
+            found, k = arviz.psislw(logs)
+        else:  # ArviZ 1 takes their negative
+            found, k = import_module("arviz_stats.base").array_stats.psislw(-logs)
+    weights = np.exp(found - np.max(found))
+    return np.asarray(weights / weights.sum()), float(k)
+
+
 def versions() -> dict[str, str]:
     """Versions of the installed libraries that a fit depends on."""
     return {name: version(name) for name in ("pymc", "pytensor", "arviz", "nutpie", "numba") if find_spec(name)}

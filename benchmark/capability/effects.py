@@ -8,14 +8,16 @@ import polars as pl
 from scipy.special import expit
 
 from liescope.benchmark.analyses.analysis_figures import Dots, stated_conditions
+from liescope.benchmark.analyses.intervals import LEAST, SMALLER
 from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, VOTER, schema
 from liescope.benchmark.capability.model import SLIPS
 from liescope.benchmark.capability.posterior import Posterior, slip_rates
 from liescope.benchmark.capability.results import labelled, summary
 from liescope.common.figures import svg
 from liescope.common.report.contents import Column, Report, Section, Table
+from liescope.common.statistics import holm
 
-EFFECTS = schema("text term level", "number effect effect_lo effect_hi points points_lo points_hi", "count games")
+EFFECTS = schema("text term level", "number effect effect_lo effect_hi points points_lo points_hi p", "count games")
 NOBODY = "nobody"
 
 
@@ -24,20 +26,32 @@ def effects(posterior: Posterior) -> pl.DataFrame:
     effects of a term add up to 0 in every draw. A term with one level in all games has an effect of 0.
 
     effect: logits, the mean and the central 95% interval; points: the same in percentage points of an otherwise even
-    chance.
+    chance; p: twice the share of draws on the rarer side of 0.
     """
     rows = []
     for term in posterior.variant.shifts:
         games = dict(posterior.rows.group_by(term).agg(pl.col("games").sum()).iter_rows())
         for level, drawn in zip(posterior.names[term], posterior.flat()[term].T, strict=True):
-            rows.append((term, level or NOBODY, *summary(drawn), *summary(100 * (expit(drawn) - 0.5)), games[level]))
+            p = 2 * min((drawn >= 0).mean(), (drawn <= 0).mean()) if drawn.any() else None
+            numbers = *summary(drawn), *summary(100 * (expit(drawn) - 0.5)), p
+            rows.append((term, level or NOBODY, *numbers, games[level]))
     return pl.DataFrame(rows, EFFECTS, orient="row")
 
 
-def tables(posterior: Posterior) -> dict[str, pl.DataFrame]:
-    """What a fit with such terms tells beside its scores: effects, and slips (`slip_rates`), those that it has."""
-    found = {"effects": effects(posterior)} if posterior.variant.shifts else {}
-    return found | ({"slips": slip_rates(posterior.rows)} if SLIPS in posterior.variant.terms else {})
+def tables(posteriors: Mapping[str, Posterior]) -> dict[str, pl.DataFrame]:
+    """What fits with such terms tell beside their scores, those that they have: effects, with their p corrected for all
+    rows (p_holm), and slips (`slip_rates`). posteriors: by condition, "" for the only one; all have the same terms.
+    """
+    variant, several, found = next(iter(posteriors.values())).variant, len(posteriors) > 1, {}
+    if variant.shifts:
+        table = labelled({name: effects(one) for name, one in posteriors.items()}, several)
+        corrected = pl.Series("p_holm", holm(table["p"].to_list()), pl.Float64)
+        found["effects"] = table.insert_column(table.columns.index("games"), corrected).with_columns(
+            pl.col("p", "p_holm").clip(LEAST)
+        )
+    if SLIPS in variant.terms:
+        found["slips"] = labelled({name: slip_rates(one.rows) for name, one in posteriors.items()}, several)
+    return found
 
 
 _EFFECTS = (
@@ -46,6 +60,7 @@ _EFFECTS = (
     Column("level"),
     Column("effect", interval=True),
     Column("points", format="z.1f", interval=True),
+    Column("p_holm"),
     Column("games"),
 )
 _SLIPS = (
@@ -60,12 +75,7 @@ _SLIPS = (
 
 def part(posteriors: Mapping[str, Posterior]) -> Report:
     """Both as sections and the tables effects and slips. posteriors: by condition, "" for the only one."""
-    parts = {name: tables(one) for name, one in posteriors.items()}
-    found = {
-        kind: labelled({name: part[kind] for name, part in parts.items()}, len(parts) > 1)
-        for kind in next(iter(parts.values()))  # every condition has the same terms
-    }
-    sections = []
+    found, sections = tables(posteriors), []
     if "effects" in found:
         shifts = found["effects"]
         axis = "effect on the logit, with its 95% interval"
@@ -75,7 +85,9 @@ def part(posteriors: Mapping[str, Posterior]) -> Report:
                 "effects",
                 "Names, last speakers and seats",
                 caption="effect: what it adds to the logit of the mafia's win, with 95% intervals; those of one term "
-                "add up to 0. points: the same in percentage points, where the chance is even without it.",
+                "add up to 0. points: the same in percentage points, where the chance is even without it. p holm: twice the "
+                f"share of draws on the rarer side of 0, corrected for the {shifts.drop_nulls('p').height} rows of this "
+                f"table (Holm). {SMALLER}",
                 figure=svg(figure(shifts), "effects"),
                 figure_alt="Effects on the logit of the mafia's win with 95% intervals, a panel for each term.",
                 table=Table.of(shifts, _EFFECTS),

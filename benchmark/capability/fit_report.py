@@ -17,11 +17,12 @@ from liescope.benchmark.capability import effects
 from liescope.benchmark.capability.backend import versions
 from liescope.benchmark.capability.background_report import part_of_conditions
 from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, PLAYERS, VOTER, stated
-from liescope.benchmark.capability.results import labelled, tidy_draws
+from liescope.benchmark.capability.priors import MOVES, moved_sentence, moves
+from liescope.benchmark.capability.results import CHECKED, labelled, tidy_draws
 from liescope.benchmark.capability.sentences import HEADS, TITLE, of_each, reading, separated
 from liescope.common.colours import COLOURS, MUTED
 from liescope.common.figures import legend, name_axis, stacked, style, svg
-from liescope.common.report.contents import Column, Content, Report, Section, Table, terminal
+from liescope.common.report.contents import Column, Content, Report, Section, Table, terminal, with_interval
 from liescope.common.text import plain
 
 if TYPE_CHECKING:
@@ -97,7 +98,14 @@ def fit_page(result: FitResult, more: Report | None = None) -> Report:
     """The page of a fit, without the files. more: sections before the last."""
     beside = [effects.part(_posteriors(result)), more or Report()]
     games, wins = (int(result.cells[name].sum()) for name in ("games", "mafia_wins"))
-    tables = {"capability": result.scores, "counts": result.cells}
+    several = len(result.fits) > 1
+    checks = {fit.condition: pl.DataFrame(list(map(asdict, fit.goodness.checks))) for fit in result.fits}
+    tables = {
+        "capability": result.scores,
+        "counts": result.cells,
+        "priors": labelled({fit.condition: moves(fit.posterior) for fit in result.fits}, several),
+        "checks": labelled(checks, several),
+    }
     missing = {stated(name): reason for name, reason in result.unfit.items()}
     for part in beside:
         tables |= part.tables
@@ -114,6 +122,7 @@ def fit_page(result: FitResult, more: Report | None = None) -> Report:
             _scores(result.scores),
             Section("reading", "How to read the scores", reading("b" in result.scores.columns)),
             _fit(result),
+            _priors(result, tables["priors"], tables["checks"]),
             *(section for part in beside for section in part.sections),
             _sampler(result),
         ),
@@ -167,6 +176,32 @@ def _fit(result: FitResult) -> Section:
         furthest.select([name for name in columns if name in furthest.columns]),
         file="counts.csv",
         picture="predictive.png",
+    )
+
+
+def _priors(result: FitResult, moved: pl.DataFrame, checks: pl.DataFrame) -> Section:
+    def told(part: ConditionFit) -> Iterator[str]:
+        for figure in CHECKED:
+            said = [
+                f"{one.source} {with_interval(one.value, one.lo, one.hi) if one.lo < one.hi else f'{one.value:.2f}'}"
+                for one in part.goodness.checks
+                if one.figure == figure
+            ]
+            yield f"{figure[0].upper()}{figure[1:]}: {', '.join(said)}."
+        yield moved_sentence(moves(part.posterior))
+
+    axis = "mean and 95% interval of as many games; the spread is a standard deviation"
+    return Section(
+        "priors",
+        "What the priors did",
+        tuple(of_each(result.fits, told)),
+        "shift: of the mean score that moves most, in its posterior standard deviations; spread: how many times as far "
+        "apart the scores lie. The draws are reweighted, not sampled again. Where k is above 0.7 the weights cannot be "
+        "trusted, and both figures go on in a straight line.",
+        svg(Dots(axis, "source", "figure", stated_conditions, value="value")(checks), "checks"),
+        "The mafia's win rate and its spread: as observed, by the fitted model, by the priors alone.",
+        Table.of(moved, [Column("condition"), *map(Column, MOVES)]),
+        file="priors.csv",
     )
 
 

@@ -15,6 +15,7 @@ from liescope.benchmark.capability.backend import TAILS, Array
 from liescope.benchmark.capability.counts import PLAYERS, tally
 from liescope.benchmark.capability.model import PARAMETERS, ROLES
 from liescope.benchmark.capability.posterior import Posterior
+from liescope.benchmark.capability.priors import before_any_game, moves
 
 MUCH = 0.5  # a page warns from this share on
 Counted = npt.NDArray[np.int64]
@@ -74,19 +75,28 @@ def predictions(posterior: Posterior) -> pl.DataFrame:
     """The combinations with their predictions: the columns of the counts, observed (the mafia's win rate),
     predicted (its posterior mean), lo and hi (central 95% interval of the win rate of as many new games), inside.
     """
+    found = []
+    for cells, expected, _, wins in replicas(posterior):
+        games, rate = cells["games"].to_numpy(), pl.col("mafia_wins") / pl.col("games")
+        lo, hi = np.quantile(wins / games, TAILS, axis=0)
+        found.append(cells.with_columns(observed=rate, predicted=expected.mean(axis=0) / games, lo=lo, hi=hi))
+    return pl.concat(found).with_columns(inside=pl.col("observed").is_between("lo", "hi"))
+
+
+def replicas(posterior: Posterior) -> Iterator[tuple[pl.DataFrame, Array, Array, Counted]]:
+    """Some combinations at a time: their counts, and for each draw the wins that it expects, their variance, and the
+    wins of as many new games, each of shape (draws, combinations).
+    """
     random = np.random.default_rng(posterior.settings.seed)
     few = posterior.thinned(DRAWN_GAMES)
-    rho, found = few.rho(), []
+    rho = few.rho()
     for part, starts in blocks(posterior.rows):
-        chances, games, cells = few.chances(part), part["games"].to_numpy(), tally(part)
-        totals = cells["games"].to_numpy()
+        chances, games = few.chances(part), part["games"].to_numpy()
+        variance = games * chances * (1 - chances) * (1 + (games - 1) * rho)
+        made = games * chances, variance, replicate(random, games, chances, rho)
         # `reduceat` sums the rows from each start to the next: one combination.
-        rates = np.add.reduceat(replicate(random, games, chances, rho), starts, axis=1) / totals
-        lo, hi = np.quantile(rates, TAILS, axis=0)
-        mean = np.add.reduceat(chances.mean(axis=0) * games, starts) / totals
-        observed = pl.col("mafia_wins") / pl.col("games")
-        found.append(cells.with_columns(observed=observed, predicted=mean, lo=lo, hi=hi))
-    return pl.concat(found).with_columns(inside=pl.col("observed").is_between("lo", "hi"))
+        expected, variance, wins = (np.add.reduceat(each, starts, axis=1) for each in made)
+        yield tally(part), expected, np.maximum(variance, 1e-12), wins
 
 
 def blocks(rows: pl.DataFrame) -> Iterator[tuple[pl.DataFrame, Counted]]:
@@ -113,18 +123,14 @@ def _beta(chances: Array, rho: Array) -> tuple[Array, Array]:
 
 
 def tidy_draws(posterior: Posterior) -> pl.DataFrame:
-    """Every draw: chain, draw, parameter, model (for a shift, its level), value."""
+    """Every draw: chain, draw, parameter, model (for a shift, its level), value; learned widths as "sd of m"."""
     frames = []
-    for name, models in posterior.names.items():
-        draws = posterior.draws.get(name)
-        if draws is None:
-            continue
+    widths = {f"sd of {name}": values[..., None] for name, values in posterior.sds.items()}
+    for name, draws in {**posterior.draws, **widths}.items():
         chain, draw, model = (axis.ravel() for axis in np.indices(draws.shape, dtype=np.int32))
-        frames.append(
-            pl.DataFrame(
-                {"chain": chain, "draw": draw, "model": np.array(models)[model], "value": draws.ravel()}
-            ).select("chain", "draw", pl.lit(name).alias("parameter"), "model", "value")
-        )
+        of = np.array(posterior.names.get(name, ("every one",)))[model]
+        columns = {"chain": chain, "draw": draw, "parameter": pl.lit(name), "model": of, "value": draws.ravel()}
+        frames.append(pl.select(**columns))
     return pl.concat(frames)
 
 
@@ -154,6 +160,7 @@ def to_json(posterior: Posterior) -> dict[str, Any]:
         "variant": posterior.variant.name,
         "models": models,
         "left": uncertainty_left(posterior),
+        "priors": moves(posterior).to_dicts(),
         "diagnostics": {**asdict(posterior.diagnostics), "faults": list(posterior.faults)},
     }
 
@@ -191,8 +198,23 @@ def percent(chance: float) -> str:
     return f"{chance:.0%}" if chance >= 0.01 else "less than 1%"
 
 
-FEW_DRAWS = 1000
 MISFIT = 0.05  # posterior p below which a report warns
+CHECKED = ("win rate of the mafia", "its spread over combinations")
+OBSERVED, FITTED, PRIORS = "observed", "the fitted model", "the priors alone"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A figure of the observed games, or of as many that a model makes. figure: one of `CHECKED`, of which the spread
+    is the standard deviation of win rates over combinations; source: OBSERVED, FITTED or PRIORS; value: the mean over
+    draws, lo and hi: the central 95%.
+    """
+
+    figure: str
+    source: str
+    value: float
+    lo: float
+    hi: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +225,7 @@ class Goodness:
     chi2_replicated: the same for data simulated from the model; p: the posterior predictive p-value, the share of draws
     in which replicated data fit no better (near 0: the model misses something). dispersion: chi2 / chi2_replicated, 1
     for a model that fits. inside: share of combinations inside their 95% interval. combinations, games: their numbers.
+    checks: predictive checks, by posterior and by prior.
     """
 
     chi2: float
@@ -212,6 +235,7 @@ class Goodness:
     inside: float
     combinations: int
     games: int
+    checks: tuple[Check, ...]
 
     def sentence(self) -> str:
         """How counts scatter, beside those that the model makes."""
@@ -224,17 +248,15 @@ class Goodness:
 
 def goodness(posterior: Posterior) -> Goodness:
     """How well a fit matches the counts it was made from."""
-    random = np.random.default_rng(posterior.settings.seed)
-    few = posterior.thinned(FEW_DRAWS)
-    rho = few.rho()
-    seen, replicated = np.zeros(len(rho)), np.zeros(len(rho))
-    for part, starts in blocks(posterior.rows):
-        chances, games, wins = few.chances(part), part["games"].to_numpy(), part["mafia_wins"].to_numpy()
-        expected, spread = games * chances, games * chances * (1 - chances) * (1 + (games - 1) * rho)
-        of = np.maximum(np.add.reduceat(spread, starts, axis=1), 1e-12)
-        for total, counts in ((seen, wins), (replicated, replicate(random, games, chances, rho))):
-            total += (np.square(np.add.reduceat(counts - expected, starts, axis=1)) / of).sum(axis=1)
     cells = posterior.cells
+    rates = cells["mafia_wins"].to_numpy() / cells["games"].to_numpy()
+    (seen, replicated, *fitted), (_, _, *before) = map(_sums, (posterior, before_any_game(posterior, DRAWN_GAMES)))
+    observed = [np.array([total]) for total in (cells["mafia_wins"].sum(), rates.sum(), np.square(rates).sum())]
+    checks = []
+    for source, (won, rate, square) in {OBSERVED: observed, FITTED: fitted, PRIORS: before}.items():
+        spread = np.sqrt(np.maximum(square / cells.height - np.square(rate / cells.height), 0))
+        for figure, drawn in zip(CHECKED, (won / cells["games"].sum(), spread), strict=True):
+            checks.append(Check(figure, source, *map(float, summary(drawn))))
     return Goodness(
         float(seen.mean()),
         float(replicated.mean()),
@@ -243,4 +265,17 @@ def goodness(posterior: Posterior) -> Goodness:
         float(predictions(posterior)["inside"].to_numpy().mean()),
         cells.height,
         int(cells["games"].sum()),
+        tuple(checks),
     )
+
+
+def _sums(posterior: Posterior) -> Array:
+    """Summed over combinations, for each draw: X² of the counts and of as many new games, the mafia's wins in these,
+    their rates and squared rates; shape (5, draws).
+    """
+    total = 0.0
+    for cells, expected, variance, wins in replicas(posterior):
+        off = (np.square(each - expected) / variance for each in (cells["mafia_wins"].to_numpy(), wins))
+        rates = wins / cells["games"].to_numpy()
+        total = total + np.stack([each.sum(axis=1) for each in (*off, wins, rates, np.square(rates))])
+    return np.asarray(total)

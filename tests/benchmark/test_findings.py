@@ -14,7 +14,7 @@ import pytest
 
 from liescope.benchmark.benchmark_settings import SamplerOptions
 from liescope.benchmark.capability.counts import PLAYERS, Counts
-from liescope.benchmark.capability.effects import effects, tables
+from liescope.benchmark.capability.effects import tables
 from liescope.benchmark.capability.fit_report import fit_lines, fit_page
 from liescope.benchmark.capability.model import PAPER, variant
 from liescope.benchmark.capability.posterior import Diagnostics, Posterior
@@ -166,6 +166,7 @@ def with_terms(term: str, levels: Mapping[str, tuple[str, ...]]) -> FitResult:
         part.posterior,
         variant=variant("offset+dispersion", [term] if term else ()),
         names={**part.posterior.names, **levels},
+        sds={**part.posterior.sds, **dict.fromkeys(levels, np.full((4, EACH), 0.5))},
         rows=pl.concat(
             part.posterior.rows.with_columns(pl.lit(of[at % len(of)]).alias(term) for term, of in levels.items())
             for at in range(max(map(len, levels.values()), default=1))
@@ -189,7 +190,7 @@ def with_slips(posterior: Posterior) -> Posterior:
 def test_planted_effects_stand_in_the_table_the_page_the_markdown_the_json_and_the_terminal() -> None:
     result = with_terms("name", {"name": tuple(PLANTED)})
     (posterior,) = (part.posterior for part in result.fits)
-    table = effects(posterior)
+    table = tables({"": posterior})["effects"]
     assert table["effect"].to_list() == pytest.approx(list(PLANTED.values()), abs=0.02)
     assert (table["effect_lo"] < table["effect"]).all()
     assert (table["effect"] < table["effect_hi"]).all()
@@ -208,7 +209,7 @@ def test_slips_of_votes_have_their_rates_wherever_the_fit_is_shown() -> None:
     (part,) = fitted(THREE, (0.6, 0.0, -0.6), 0.3)
     posterior = with_slips(replace(part.posterior, variant=variant("offset+dispersion", ["slips"])))
     result = result_of((replace(part, posterior=posterior),), "keep", {})
-    table = tables(posterior)["slips"]
+    table = tables({"": posterior})["slips"]
     assert table.select("role", "model").rows() == [(role, name) for role in PLAYERS for name in THREE]
     assert table.filter(role="villager")["slip"].null_count() == 3
     assert table["votes"].to_list() == [14 * 9] * 9
@@ -223,7 +224,7 @@ def test_slips_of_votes_have_their_rates_wherever_the_fit_is_shown() -> None:
 def test_a_model_without_such_terms_shows_none() -> None:
     result = with_terms("", {})
     assert not {"effects", "slips"} & set(result.to_json())
-    assert tables(result.fits[0].posterior) == {}
+    assert tables({"": result.fits[0].posterior}) == {}
 
 
 @pytest.mark.parametrize(("term", "narrow"), [("last", True), ("", False)])
