@@ -18,7 +18,7 @@ import polars as pl
 import polars.selectors as cs
 
 from liescope.benchmark.analyses.conditions_of_play import PLAYERS, UNKNOWN, prepare
-from liescope.benchmark.capability.count_sources import check_apart, with_silent
+from liescope.benchmark.capability.count_sources import with_silent
 from liescope.benchmark.capability.counts import UNHEARD
 from liescope.common.errors import BadData, UsageError
 from liescope.games.core import AskKind
@@ -26,7 +26,7 @@ from liescope.games.game_registry import GAMES, PROMPTS
 from liescope.games.record import Source, Status, person_of, player_of
 from liescope.games.shared_rules import BIDS
 from liescope.games.werewolf.rules import JESTER
-from liescope.generate.corpus.open import OpenedGames, open_games, tables_of
+from liescope.generate.corpus.open import OpenedGames, check_apart, open_games, tables_of
 from liescope.generate.corpus.read import SILENT
 from liescope.labeling.ledger import BY_IMPORTER, DENIED, RULES
 

@@ -4,7 +4,7 @@ the paper) and between conditions (Figure 10).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -13,55 +13,46 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis_figures import DRAWN, Colours, Dots, stated_conditions
 from liescope.benchmark.capability.backend import Array
-from liescope.benchmark.capability.counts import schema, stated
+from liescope.benchmark.capability.counts import schema
 from liescope.benchmark.capability.results import labelled
 from liescope.benchmark.capability.results import scores as capability_scores
 from liescope.benchmark.capability.z_scores import DESIGN, DRAWS, SEED, score, win_rates
 from liescope.common.figures import style, svg
-from liescope.common.report.contents import Column, Report, Section, Table
+from liescope.common.report.contents import Column, Report, Section, Table, Tabular
 from liescope.common.statistics import fisher
 
 if TYPE_CHECKING:
     from liescope.benchmark.capability.posterior import Posterior
 
 FEWEST = 3  # the fewest models whose scores can be correlated
-CORRELATIONS = schema(
-    "text capability one other", "count models", "text measure", "number r lo hi simulated simulated_sd"
-)
+CORRELATIONS = schema("text capability one other", "count models", "number r lo hi simulated simulated_sd")
 PARAMETER = {"deceive": "m", "detect": "v", "disclose": "d"}
 FITTED, AGAINST = "capability model (m, v or d)", "against backgrounds (z)"
 
-Scored = tuple[Array, Array]
-"""Scores and their standard deviations, each of shape (models,)."""
+Pair = tuple[str, str, str, pl.DataFrame]
+"""A capability, the names of two kinds of scores, and a frame of the models that have both: one, one_sd, other,
+other_sd."""
 
 
-def correlations(
-    one: Scored, other: Scored, shape: Callable[[Array], Array]
-) -> list[tuple[int | str | float | None, ...]]:
-    """Pearson's and Spearman's correlation of two sets of scores: (models, measure, r, lo, hi, simulated,
-    simulated_sd), empty for fewer than three models or scores without differences. shape: a transformation of scores
-    before correlating, such as np.exp.
+def correlations(pairs: Iterator[Pair], shape: Callable[[Array], Any] = np.asarray) -> pl.DataFrame:
+    """Pearson's correlation of two sets of scores, a frame of CORRELATIONS without those of fewer than three models or
+    of scores without differences. shape: a transformation of scores before correlating, such as np.exp.
 
     lo to hi: 95% interval by Fisher's transformation, as if these models were drawn from many. simulated and
     simulated_sd: mean and standard deviation over scores drawn around the given ones, each independently and normal, as
     the paper reports them; chance in the draws adds to that in the scores, so the mean lies nearer to 0 than r.
     """
-    models = len(one[0])
-    if models < FEWEST or not all(np.ptp(score) for score, _ in (one, other)):
-        return []
-    from scipy.stats import rankdata
-
-    random = np.random.default_rng(SEED)
-    drawn = [shape(random.normal(score, sd, size=(DRAWS, models))) for score, sd in (one, other)]
-    points = [shape(score[None]) for score, _ in (one, other)]
-    found: list[tuple[int | str | float | None, ...]] = []
-    for measure in ("Pearson", "Spearman"):
-        if measure == "Spearman":
-            drawn, points = ([rankdata(part, axis=1) for part in parts] for parts in (drawn, points))
+    found = []
+    for *names, both in pairs:
+        sides = [both.select(name, f"{name}_sd").to_numpy().T for name in ("one", "other")]
+        if both.height < FEWEST or not all(np.ptp(scores) for scores, _ in sides):
+            continue
+        random = np.random.default_rng(SEED)
+        drawn = [shape(random.normal(scores, sd, size=(DRAWS, both.height))) for scores, sd in sides]
         simulated = _pearson(*drawn)
-        bounds = fisher(float(_pearson(*points)[0]), models)
-        found.append((models, measure, *bounds, float(simulated.mean()), float(simulated.std(ddof=1))))
-    return found
+        r = float(_pearson(*(shape(scores[None]) for scores, _ in sides))[0])
+        found.append((*names, both.height, *fisher(r, both.height), simulated.mean(), simulated.std(ddof=1)))
+    return pl.DataFrame(found, CORRELATIONS, orient="row")
 
 
 def _pearson(one: Array, other: Array) -> Array:
@@ -71,23 +62,24 @@ def _pearson(one: Array, other: Array) -> Array:
     return np.asarray(np.clip((one * other).sum(axis=1) / spread, -1, 1))
 
 
-def _scored(table: pl.DataFrame, column: str, sd: str) -> Scored:
-    return table[column].to_numpy(), table[sd].to_numpy()
+def _of_both(background: pl.DataFrame, capability: pl.DataFrame) -> Iterator[Pair]:
+    ends = ("", "_sd", "_lo", "_hi")
+    for name, parameter in PARAMETER.items():
+        ours = background.filter(capability=name).rename({f"z{end}": f"other{end}" for end in ends})
+        fitted = capability.drop_nulls(parameter).rename(
+            {f"{parameter}{end}": f"one{end}" for end in ends}, strict=False
+        )
+        yield name, parameter, "z", ours.join(fitted, on="model", maintain_order="left")
 
 
 def with_capability_model(background: pl.DataFrame, capability: pl.DataFrame) -> pl.DataFrame:
-    """The correlation of z-scores with m, v and d of a fit of the same games, over the models with both: a frame
-    of CORRELATIONS (`correlations`), where `one` is m, v or d and `other` is z.
+    """The correlation of z-scores with m, v and d of a fit of the same games, over the models with both
+    (`correlations`), where `one` is m, v or d and `other` is z.
 
     background: scores (`liescope.benchmark.capability.z_scores.score`); capability: a frame with the columns model,
     m, m_sd and the same of d and v (`liescope.benchmark.capability.results.scores`).
     """
-    rows = []
-    for name, parameter in PARAMETER.items():
-        both = background.filter(capability=name).join(capability.drop_nulls(parameter), on="model")
-        found = correlations(_scored(both, parameter, f"{parameter}_sd"), _scored(both, "z", "z_sd"), np.asarray)
-        rows += [(name, parameter, "z", *numbers) for numbers in found]
-    return pl.DataFrame(rows, CORRELATIONS, orient="row")
+    return correlations(_of_both(background, capability))
 
 
 def beside(background: pl.DataFrame, capability: pl.DataFrame) -> pl.DataFrame:
@@ -95,36 +87,40 @@ def beside(background: pl.DataFrame, capability: pl.DataFrame) -> pl.DataFrame:
     standard deviations from the mean of that method over the models; best z first. Takes what `with_capability_model`
     does, with m_lo, m_hi and the same of d and v.
     """
-    parts = []
-    for name, parameter in PARAMETER.items():
-        both = background.filter(capability=name).join(
-            capability.drop_nulls(parameter), on="model", maintain_order="left"
+    return pl.concat(
+        both.select(
+            "capability",
+            "model",
+            method=pl.lit(method),
+            **{
+                name: (pl.col(f"{side}{end}") - pl.col(side).mean()) / pl.col(side).std()
+                for name, end in (("value", ""), ("lo", "_lo"), ("hi", "_hi"))
+            },
         )
-        for method, column in ((FITTED, parameter), (AGAINST, "z")):
-            mean, unit = pl.col(column).mean(), pl.col(column).std()
-            ends = {"value": column, "lo": f"{column}_lo", "hi": f"{column}_hi"}
-            values = {end: (pl.col(source) - mean) / unit for end, source in ends.items()}
-            parts.append(both.select("capability", "model", method=pl.lit(method), **values))
-    return pl.concat(parts)
+        for *_, both in _of_both(background, capability)
+        for method, side in ((FITTED, "one"), (AGAINST, "other"))
+    )
 
 
 def between_conditions(scores: pl.DataFrame) -> pl.DataFrame:
-    """The correlation of exponential scores between every two conditions, over the models that both have: a frame of
-    CORRELATIONS, where `one` and `other` are conditions of different games.
+    """The correlation of exponential scores between every two conditions, over the models that both have
+    (`correlations`), where `one` and `other` are conditions of different games.
 
     scores: those of `liescope.benchmark.capability.z_scores.score`, with the column condition.
     """
-    rows = []
-    for capability in DESIGN:
-        part = scores.filter(capability=capability)
-        for one, other in combinations(part["condition"].unique(maintain_order=True), 2):
-            both = part.filter(condition=one).join(part.filter(condition=other), on="model", suffix="_other")
-            found = correlations(_scored(both, "z", "z_sd"), _scored(both, "z_other", "z_sd_other"), np.exp)
-            rows += [(capability, one, other, *numbers) for numbers in found]
-    return pl.DataFrame(rows, CORRELATIONS, orient="row")
+
+    def pairs() -> Iterator[Pair]:
+        for name in DESIGN:
+            parts = scores.filter(capability=name).partition_by("condition", maintain_order=True)
+            for one, other in combinations(parts, 2):
+                ours, theirs = (
+                    part.rename({"z": side, "z_sd": f"{side}_sd"}) for part, side in ((one, "one"), (other, "other"))
+                )
+                yield name, one["condition"][0], other["condition"][0], ours.join(theirs, on="model")
+
+    return correlations(pairs(), np.exp)
 
 
-_PAPER = "of the Mini-Mafia paper"
 _RATES = {"deceive": "Figure 11", "detect": "Figure 12", "disclose": "Figure 13"}
 _ROWS = 150  # the most of one figure
 _MEANING = (
@@ -167,32 +163,105 @@ def part_of_conditions(cells: Mapping[str, pl.DataFrame], posteriors: Mapping[st
     several = len(cells) > 1
     scored = {name: score(frame) for name, frame in cells.items()}
     fits = {name: (scored[name].scores, capability_scores(posterior)) for name, posterior in posteriors.items()}
-    rates = labelled({name: win_rates(frame) for name, frame in cells.items()}, several)
     scores = labelled({name: found.scores for name, found in scored.items()}, several)
-    agreement = labelled({name: with_capability_model(*pair) for name, pair in fits.items()}, several)
-    between = between_conditions(scores) if several else pl.DataFrame()
-    sections = []
-    if not scores.is_empty():
-        sections.append(_scores(scores, [f"{_of(name)}{note}" for name, one in scored.items() for note in one.notes]))
-    if not agreement.is_empty():
-        sections.append(_agreement(agreement, labelled({name: beside(*pair) for name, pair in fits.items()}, several)))
-    if not between.is_empty():
-        sections.append(_conditions(scores, between))
     tables = {
         "background": scores,
-        "background_rates": rates,
-        "background_agreement": agreement,
-        "background_conditions": between,
+        "background_rates": labelled({name: win_rates(frame) for name, frame in cells.items()}, several),
+        "background_agreement": labelled({name: with_capability_model(*pair) for name, pair in fits.items()}, several),
+        "background_conditions": between_conditions(scores) if several else pl.DataFrame(),
     }
+    tables = {name: table for name, table in tables.items() if not table.is_empty()}
+    both = labelled({name: beside(*pair) for name, pair in fits.items()}, several)
+    notes = [f"{_of(name)}{note}" for name, one in scored.items() for note in one.notes]
     return Report(
-        sections=(*sections, *_rates(rates)),
-        tables={name: table for name, table in tables.items() if not table.is_empty()},
+        sections=tuple(_sections(tables, both, notes)),
+        tables=tables,
         missing={
             f"Scores against backgrounds, {_of(name)}to {capability}": why
             for name, found in scored.items()
             for capability, why in found.missing.items()
         },
     )
+
+
+def _of(condition: str) -> str:
+    """The condition as a prefix; a single one has no name."""
+    return f"{condition}: " if condition else ""
+
+
+def _sections(tables: Mapping[str, pl.DataFrame], both: pl.DataFrame, notes: list[str]) -> Iterator[Section]:
+    """The sections of the tables that there are. both: as `beside` gives it; notes: what the scores leave out."""
+    if "background" in tables:
+        scores = tables["background"]
+        panels = [f"To {name}" for name in scores["capability"]]
+        yield _section(
+            "background",
+            "Scores against backgrounds",
+            "z and exp(z) with 95% intervals, highest z first.",
+            _svg("background", scores, "z-score with its 95% interval", panels, "z", reference=0),
+            "z-scores with 95% intervals by model: to deceive, to detect, to disclose.",
+            Table.of(scores, _SCORES),
+            "Eq. 10 to 14",
+            (_MEANING, _UNCERTAINTY, *notes),
+        )
+    if "background_agreement" in tables:
+        where = [f", {name}" if name else "" for name in stated_conditions(both)]
+        fitted = [
+            f"To {name}: {PARAMETER[name]} and z{more}" for name, more in zip(both["capability"], where, strict=True)
+        ]
+        axis = "standard deviations from the mean over models, with 95% intervals"
+        yield _section(
+            "background_agreement",
+            "Scores against backgrounds beside the capability model",
+            _CORRELATED,
+            _svg("background-agreement", both, axis, fitted, "value", series="method", reference=0),
+            "Scores of both methods by model, in standard deviations from their mean.",
+            tables["background_agreement"],
+            "Figures 7 to 9",
+            ("Both methods score the same games, so agreement says nothing about what other games would give.",),
+        )
+    if "background_conditions" in tables:
+        around = {f"score_{end}": pl.col("score") + sign * pl.col("score_sd") for end, sign in (("lo", -1), ("hi", 1))}
+        shown, axis = scores.with_columns(**around), "exp(z), with a standard deviation to either side"
+        yield _section(
+            "background_conditions",
+            "Scores against backgrounds, one condition against another",
+            _CORRELATED,
+            _svg("background-conditions", shown, axis, panels, "score", reference=1),
+            "Exponential scores by model and condition.",
+            tables["background_conditions"],
+            "Figure 10 and Appendix C",
+        )
+    for capability, source in _RATES.items() if "background_rates" in tables else ():
+        if not (found := tables["background_rates"].filter(capability=capability)).is_empty():
+            name, against = f"background-rates-{capability}", [f"against {one}" for one in found["background"]]
+            yield _section(
+                "background_rates",
+                f"Win rates in each background: to {capability}",
+                "Laplace's rule: mean (rate) and standard deviation (sd) of a win rate under a uniform prior, with its "
+                "central 95% (lo to hi).",
+                _svg(name, found, "win rate with its 95% interval", against, "rate", limits=(0, 1)),
+                "Win rates with 95% intervals by model, a panel for each background.",
+                found.drop("capability"),
+                source,
+                name=name,
+            )
+
+
+def _section(
+    of: str,
+    title: str,
+    caption: str,
+    figure: str,
+    alt: str,
+    table: Tabular,
+    source: str,
+    told: tuple[str, ...] = (),
+    name: str = "",
+) -> Section:
+    """A section on the table `of`, folded; source: its place in the paper; told: paragraphs."""
+    name, source = name or of.replace("_", "-"), f"{source} of the Mini-Mafia paper"
+    return Section(name, title, told, caption, figure, alt, table, folded=True, source=source, file=f"{of}.csv")
 
 
 def _svg(name: str, table: pl.DataFrame, axis: str, panels: list[str], value: str, **more: Any) -> str:
@@ -203,90 +272,3 @@ def _svg(name: str, table: pl.DataFrame, axis: str, panels: list[str], value: st
     colours: Colours = None if {"condition", "method"} & set(table.columns) else "model"
     with style():
         return svg(Dots(axis, "model", panels, colours=colours, value=value, **more)(table), name)
-
-
-def _of(condition: str) -> str:
-    """The condition as a prefix; a single one has no name."""
-    return f"{condition}: " if condition else ""
-
-
-def _scores(scores: pl.DataFrame, notes: list[str]) -> Section:
-    panels = [f"To {name}" for name in scores["capability"]]
-    return Section(
-        "background",
-        "Scores against backgrounds",
-        (_MEANING, _UNCERTAINTY, *notes),
-        "z and exp(z) with 95% intervals, highest z first.",
-        _svg("background", scores, "z-score with its 95% interval", panels, "z", reference=0),
-        "z-scores with 95% intervals by model: to deceive, to detect, to disclose.",
-        Table.of(scores, _SCORES),
-        folded=True,
-        source=f"Eq. 10 to 14 {_PAPER}",
-        file="background.csv",
-    )
-
-
-def _agreement(agreement: pl.DataFrame, both: pl.DataFrame) -> Section:
-    panels = [
-        f"To {row['capability']}: {PARAMETER[row['capability']]} and z"
-        + (f", {stated(row['condition'])}" if "condition" in row else "")
-        for row in both.to_dicts()
-    ]
-    axis = "standard deviations from the mean over models, with 95% intervals"
-    return Section(
-        "background-agreement",
-        "Scores against backgrounds beside the capability model",
-        ("Both methods score the same games, so agreement says nothing about what other games would give.",),
-        _CORRELATED,
-        _svg("background-agreement", both, axis, panels, "value", series="method", reference=0),
-        "Scores of both methods by model, in standard deviations from their mean.",
-        agreement,
-        folded=True,
-        source=f"Figures 7 to 9 {_PAPER}",
-        file="background_agreement.csv",
-    )
-
-
-def _conditions(scores: pl.DataFrame, between: pl.DataFrame) -> Section:
-    score, sd = pl.col("score"), pl.col("score_sd")
-    shown = scores.with_columns(score_lo=score - sd, score_hi=score + sd)
-    axis = "exp(z), with a standard deviation to either side"
-    panels = [f"To {name}" for name in scores["capability"]]
-    return Section(
-        "background-conditions",
-        "Scores against backgrounds, one condition against another",
-        (),
-        _CORRELATED,
-        _svg("background-conditions", shown, axis, panels, "score", reference=1),
-        "Exponential scores by model and condition.",
-        between,
-        folded=True,
-        source=f"Figure 10 and Appendix C {_PAPER}",
-        file="background_conditions.csv",
-    )
-
-
-def _rates(rates: pl.DataFrame) -> list[Section]:
-    """Win rates of each capability."""
-    sections = []
-    for capability, source in _RATES.items():
-        found = rates.filter(capability=capability)
-        if found.is_empty():
-            continue
-        name, panels = f"background-rates-{capability}", [f"against {one}" for one in found["background"]]
-        sections.append(
-            Section(
-                name,
-                f"Win rates in each background: to {capability}",
-                (),
-                "Laplace's rule: mean (rate) and standard deviation (sd) of a win rate under a uniform prior, with its "
-                "central 95% (lo to hi).",
-                _svg(name, found, "win rate with its 95% interval", panels, "rate", limits=(0, 1)),
-                "Win rates with 95% intervals by model, a panel for each background.",
-                found.drop("capability"),
-                folded=True,
-                source=f"{source} {_PAPER}",
-                file="background_rates.csv",
-            )
-        )
-    return sections

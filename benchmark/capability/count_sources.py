@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from io import StringIO
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -28,11 +27,12 @@ from liescope.benchmark.capability.counts import (
 )
 from liescope.benchmark.capability.model import leave_out
 from liescope.common.errors import BadData, UnknownName, UsageError
-from liescope.common.reading import read_text
 from liescope.common.stores import local
 from liescope.common.text import number_of
-from liescope.generate.corpus.open import OpenedGames, open_games
+from liescope.generate.corpus.open import OpenedGames, check_apart, open_games
 from liescope.generate.corpus.read import SILENT
+from liescope.generate.importers.importer_protocol import Rejected
+from liescope.generate.importers.tables import read_rows
 from liescope.generate.runs.run_folder import labels
 from liescope.labeling.conditions import PROMPTS
 
@@ -40,55 +40,40 @@ MOST_DIGITS = 12  # the largest count; more must be a mistake and would overflow
 
 
 def read_counts(path: Path) -> Counts:
-    """Counts of a CSV file with the columns of PLAYERS, mafia_wins and games, in any order; rows of the
-    same cell are added up, further columns are ignored.
+    """Counts of a table, CSV or any other that `read_rows` reads, with the columns of PLAYERS, mafia_wins and games, in
+    any order; rows of the same cell are added up, further columns are ignored.
 
     Raises UsageError if there is no such file, BadData (naming the line) where its content cannot be counts.
     """
     try:
-        text = read_text(path, encoding="utf-8-sig", given=True)
+        rows = [_cell(row, f"{path}, line {number}") for number, row in read_rows(path)]
     except FileNotFoundError:
         raise UsageError(f"there is no file {path}; give a CSV file of counts or the folder of a run") from None
-    cells = parse_counts(text, str(path))
-    return Counts(cells)
+    if not rows:
+        raise BadData(f"{path} holds no counts; each line after the header is a cell")
+    return Counts(tally(pl.DataFrame(rows, SCHEMA, orient="row")))
 
 
-def parse_counts(text: str, name: str) -> pl.DataFrame:
-    """The cells of a CSV text; name: used in errors. See `read_counts`."""
-    reader = csv.reader(StringIO(text))
-    try:
-        header = [column.strip() for column in next(reader, [])]
-        lines = [(reader.line_num, line) for line in reader if any(field.strip() for field in line)]
-    except csv.Error as error:
-        raise BadData(f"{name} cannot be read as CSV: {error}") from None
-    if len(set(header)) < len(header):
-        raise BadData(f"{name} has two columns with the same name: {', '.join(header)}; rename one")
-    if missing := [column for column in SCHEMA if column not in header]:
+def _cell(row: Mapping[str, Any] | Rejected, where: str) -> tuple[str | int, ...]:
+    """The values of a row in the order of SCHEMA. A count is a whole number, or 23.0 as spreadsheets write it."""
+    if isinstance(row, Rejected):
+        raise BadData(f"{where}: {row.reason}")
+    if missing := [column for column in SCHEMA if column not in row]:
         raise BadData(
-            f"{name} lacks the column {missing[0]!r}; counts have the columns {', '.join(SCHEMA)}, "
-            f"this file has {', '.join(header) or 'none'}"
+            f"{where}: there is no column {missing[0]!r}; counts have the columns {', '.join(SCHEMA)}, this file has "
+            f"{', '.join(row) or 'none'}"
         )
-    if not lines:
-        raise BadData(f"{name} holds no counts; each line after the header is a cell")
-    return tally(pl.DataFrame([_cell(header, *line, name) for line in lines], SCHEMA, orient="row"))
-
-
-def _cell(header: Sequence[str], number: int, line: Sequence[str], name: str) -> tuple[str | int, ...]:
-    """The values of a line in the order of SCHEMA. A count is a whole number, or 23.0 as spreadsheets write it."""
-    where = f"{name}, line {number}"
-    if len(line) != len(header):
-        raise BadData(f"{where}: {len(line)} fields under {len(header)} columns; correct the line")
-    row = {column: value.strip() for column, value in zip(header, line, strict=True)}
-    if not all(row[player] for player in PLAYERS):
+    *players, wins, games = ("" if row[column] is None else str(row[column]).strip() for column in SCHEMA)
+    if not all(players):
         raise BadData(f"{where}: a cell needs the names of a {DECEIVER}, a {DISCLOSER} and a {VOTER}")
-    for column in ("mafia_wins", "games"):
-        whole = row[column].removesuffix(".0")
+    numbers = [count.removesuffix(".0") for count in (wins, games)]
+    for column, whole in zip(("mafia_wins", "games"), numbers, strict=True):
         if not (whole.isascii() and whole.isdigit() and len(whole) <= MOST_DIGITS):
-            raise BadData(f"{where}: {column} is {row[column]!r}; it must be a whole number, zero or more")
-    wins, games = (int(row[column].removesuffix(".0")) for column in ("mafia_wins", "games"))
-    if games < 1 or wins > games:
-        raise BadData(f"{where}: {wins} mafia wins in {games} games is impossible; check both columns")
-    return (*(row[player] for player in PLAYERS), wins, games)
+            raise BadData(f"{where}: {column} is {whole!r}; it must be a whole number, zero or more")
+    won, played = map(int, numbers)
+    if played < 1 or won > played:
+        raise BadData(f"{where}: {won} mafia wins in {played} games is impossible; check both columns")
+    return (*players, won, played)
 
 
 def load_conditions(
@@ -155,19 +140,6 @@ def _check_told(parts: Mapping[str, Mapping[str, Counts]], files: Sequence[Path]
 def is_file(path: Path) -> bool:
     """Whether a source names a file of counts, existing or not."""
     return local(path).is_file() or (not local(path).exists() and path.suffix == ".csv")
-
-
-def check_apart(opened: Sequence[OpenedGames], by_rater: bool = False) -> None:
-    """Raises UsageError if a game is in two sources and would count twice. by_rater: allow it if raters differ."""
-    home: dict[tuple[str, str | None], str] = {}
-    for games in opened:
-        for game_id, rater in games.tables["games"].select("game_id", "judge").iter_rows():
-            if (other := home.setdefault((game_id, rater if by_rater else None), games.source)) is not games.source:
-                rated = f", {f'rated by {rater}' if rater else 'with the ratings of its players'}" if by_rater else ""
-                raise UsageError(
-                    f"{other} and {games.source} both hold the game {game_id}{rated}, which would count twice; "
-                    "name one of them"
-                )
 
 
 def with_silent(opened: Sequence[OpenedGames], count: bool) -> tuple[Sequence[OpenedGames], tuple[str, ...]]:

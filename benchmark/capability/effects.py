@@ -85,9 +85,8 @@ def part(posteriors: Mapping[str, Posterior]) -> Report:
                 "effects",
                 "Names, last speakers and seats",
                 caption="effect: what it adds to the logit of the mafia's win, with 95% intervals; those of one term "
-                "add up to 0. points: the same in percentage points, where the chance is even without it. p holm: twice the "
-                f"share of draws on the rarer side of 0, corrected for the {shifts.drop_nulls('p').height} rows of this "
-                f"table (Holm). {SMALLER}",
+                "add up to 0. points: the same in percentage points, where the chance is even without it. p holm: "
+                f"twice the share of draws on the rarer side of 0, corrected for the number of rows (Holm). {SMALLER}",
                 figure=svg(figure(shifts), "effects"),
                 figure_alt="Effects on the logit of the mafia's win with 95% intervals, a panel for each term.",
                 table=Table.of(shifts, _EFFECTS),

@@ -14,8 +14,8 @@ from liescope.benchmark.benchmark_settings import SamplerOptions
 from liescope.benchmark.capability.backend import Array, load, mixing, sample
 from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, PLAYERS, VOTER, schema, tally
 from liescope.benchmark.capability.model import PAPER, PARAMETERS, ROLES, SLIPS, Variant, check_identified, logits
-from liescope.benchmark.capability.z_scores import laplace
 from liescope.common.errors import NotConverged, UnknownName
+from liescope.common.statistics import laplace
 
 R_HAT_MOST = 1.01
 ESS_LEAST = 400

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
 from operator import itemgetter
@@ -15,7 +15,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from liescope.common.errors import BadData
+from liescope.common.errors import BadData, UsageError
 from liescope.common.leaks import all_without_addresses
 from liescope.common.stores import local
 from liescope.common.text import plain
@@ -275,3 +275,16 @@ def _file_rows(folder: Path, config: str, split: str, facts: Mapping[str, Any]) 
                 yield from batch.to_pylist()
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise unreadable(folder, error) from error
+
+
+def check_apart(opened: Sequence[OpenedGames], by_rater: bool = False) -> None:
+    """Raises UsageError if a game is in two sources and would count twice. by_rater: allow it if raters differ."""
+    home: dict[tuple[str, str | None], str] = {}
+    for games in opened:
+        for game_id, rater in games.tables["games"].select("game_id", "judge").iter_rows():
+            if (other := home.setdefault((game_id, rater if by_rater else None), games.source)) is not games.source:
+                rated = f", {f'rated by {rater}' if rater else 'with the ratings of its players'}" if by_rater else ""
+                raise UsageError(
+                    f"{other} and {games.source} both hold the game {game_id}{rated}, which would count twice; "
+                    "name one of them"
+                )

@@ -23,6 +23,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -103,6 +104,16 @@ def fisher(r: float | None, n: int, level: float = LEVEL) -> tuple[float | None,
         return r, None, None
     half = _normal(level) / math.sqrt(n - 3)
     return r, math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half)
+
+
+def laplace(events: Any, n: Any, level: float = LEVEL) -> tuple[Any, Any, Any]:
+    """(mean, lo, hi) of a rate under a uniform prior: Laplace's rule, and the central interval of the Beta posterior.
+    events of n: numbers or arrays.
+    """
+    from scipy.special import betaincinv
+
+    lo, hi = (betaincinv(events + 1, n - events + 1, 0.5 + side * level / 2) for side in (-1, 1))
+    return (events + 1) / (n + 2), lo, hi
 
 
 def student(value: float, error: float, groups: float, scale: Scale = REAL, level: float = LEVEL) -> Bounds:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from importlib.resources import files
+from pathlib import Path
 
 import polars as pl
 
-from liescope.benchmark.capability.count_sources import parse_counts
+from liescope.benchmark.capability.count_sources import read_counts
 
 DATA = files("liescope.benchmark") / "data"
 
@@ -21,4 +22,4 @@ def bundled(name: str) -> pl.DataFrame:
 def published_counts() -> pl.DataFrame:
     """The 140 cells of Tables 2 to 4."""
     name = "mini_mafia_win_counts.csv"
-    return parse_counts((DATA / name).read_text(encoding="utf-8"), name)
+    return read_counts(Path(str(DATA / name))).cells

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -20,12 +19,10 @@ from liescope.benchmark.capability.counts import PLAYERS, SCHEMA
 from liescope.benchmark.capability.posterior import Diagnostics, Posterior
 from liescope.benchmark.capability.z_scores import (
     DESIGN,
-    WinTable,
     complete,
     free_interval,
     score,
     standardised,
-    table,
     win_rates,
 )
 from liescope.common.report.contents import Report
@@ -35,20 +32,18 @@ from tests.benchmark.published import bundled, published_counts
 PUBLISHED = ("z", "z_sd", "score", "score_sd")
 
 
-def made(rates: np.ndarray, games: int, seed: int) -> WinTable:
-    """Games of mafiosi with these rates, shape (models, backgrounds)."""
-    wins = np.random.default_rng(seed).binomial(games, rates)
-    names = tuple("abcdefghij"[: len(rates)]), tuple("xyz"[: rates.shape[1]])
-    return WinTable("deceive", *names, wins, np.full_like(wins, games))
+def made(rates: np.ndarray, games: int, seed: int) -> np.ndarray:
+    """Wins of mafiosi with these rates, in so many games each, shape (models, backgrounds)."""
+    return np.random.default_rng(seed).binomial(games, rates)
 
 
-def counts(found: WinTable) -> pl.DataFrame:
-    """The games of a table of mafiosi as counts."""
+def counts(wins: np.ndarray, games: np.ndarray | int) -> pl.DataFrame:
+    """Games of mafiosi a, b, c… against x, y, z as counts; those without a game are none."""
+    played = np.broadcast_to(games, wins.shape)
     rows = [
-        (model, background, background, found.wins[i, j].item(), found.games[i, j].item())
-        for i, model in enumerate(found.models)
-        for j, background in enumerate(found.backgrounds)
-        if found.games[i, j]
+        ("abcdefghij"[i], "xyz"[j], "xyz"[j], wins[i, j].item(), played[i, j].item())
+        for i, j in np.ndindex(*wins.shape)
+        if played[i, j]
     ]
     return pl.DataFrame(rows, SCHEMA, orient="row")
 
@@ -74,8 +69,8 @@ def test_z_scores_by_hand() -> None:
 def test_of_two_models_there_are_no_z_scores_since_they_are_the_same_whatever_was_won(wins: int) -> None:
     rows = [(i, j, k, wins if i == "b" else 0, 10) for i in "ab" for j in "ab" for k in "ab"]
     cells = pl.DataFrame(rows, SCHEMA, orient="row")
-    rates = table(cells, "deceive")
-    assert standardised(rates.rate, rates.rate_sd)[0] == pytest.approx([-(0.5**0.5), 0.5**0.5])
+    rates = win_rates(cells).filter(capability="deceive")["rate"].to_numpy().reshape(2, 2).T
+    assert standardised(rates, rates)[0] == pytest.approx([-(0.5**0.5), 0.5**0.5])
     found = score(cells)
     assert found.scores.is_empty()
     assert "of two it is 0.71 and -0.71" in found.missing["deceive"]
@@ -105,10 +100,10 @@ def test_a_missing_cell_costs_its_model_and_not_the_rest() -> None:
 
 
 def test_a_background_that_few_met_goes_before_the_models_that_lack_it() -> None:
-    found = made(np.full((5, 3), 0.5), 20, 1)
-    found.games[2:, 1] = 0
-    kept, words = complete(found)
-    assert (kept.models, kept.backgrounds) == (tuple("abcde"), ("x", "z"))
+    games = np.full((5, 3), 20)
+    games[2:, 1] = 0
+    kept, words = complete(win_rates(counts(made(np.full((5, 3), 0.5), 20, 1), games)).filter(capability="deceive"))
+    assert [sorted(set(kept[name])) for name in ("model", "background")] == [[*"abcde"], ["x", "z"]]
     assert words == "To deceive, not every model met every background. Left out: the background y."
 
 
@@ -123,10 +118,8 @@ def test_what_cannot_be_scored_says_why() -> None:
 
 
 def test_a_background_where_all_are_equal_is_left_out_and_named() -> None:
-    found = made(np.array([[0.1, 0.5, 0.4], [0.5, 0.5, 0.4], [0.9, 0.5, 0.4]]), 50, 1)
-    found.wins[:, 1] = 25
-    found.wins[:, 2] = 20, 21, 22
-    notes = score(counts(found)).notes
+    wins = np.array([[5, 25, 20], [25, 25, 21], [45, 25, 22]])
+    notes = score(counts(wins, 50)).notes
     assert notes == ("To deceive, the background y is left out, as every model won alike.",)
 
 
@@ -139,10 +132,11 @@ def test_intervals_cover_the_z_scores_of_endless_games_even_where_simulation_alo
     for seed in range(40):
         rates = np.clip(0.45 + spread * (random.normal(size=(8, 1)) + 0.5 * random.normal(size=(8, 3))), 0.02, 0.98)
         truth, _ = standardised(rates, rates)
-        found = made(rates, games, seed)
-        lo, hi = free_interval(found, draws=400)
+        wins = made(rates, games, seed)
+        mean = (wins + 1) / (games + 2)
+        lo, hi = free_interval(wins, np.full_like(wins, games), np.sqrt(mean * (1 - mean) / (games + 3)), draws=400)
         covered.append((lo <= truth) & (truth <= hi))
-        drawn = random.beta(found.wins + 1, games - found.wins + 1, size=(400, *rates.shape))
+        drawn = random.beta(wins + 1, games - wins + 1, size=(400, *rates.shape))
         ends = np.quantile([standardised(one, one)[0] for one in drawn], (0.025, 0.975), axis=0)
         plain.append((ends[0] <= truth) & (truth <= ends[1]))
     assert np.mean(covered) > 0.93
@@ -151,10 +145,10 @@ def test_intervals_cover_the_z_scores_of_endless_games_even_where_simulation_alo
 
 
 def test_unequal_games_weigh_in_the_uncertainty_and_not_in_the_score() -> None:
-    found = made(np.array([[0.2, 0.3], [0.5, 0.4], [0.8, 0.9]]), 10**6, 0)
-    few = replace(found, wins=found.wins.copy(), games=found.games.copy())
-    few.wins[0], few.games[0] = np.round(found.wins[0] / 10**4), 100
-    many, one = (score(counts(part)).scores.sort("model") for part in (found, few))
+    wins, games = made(np.array([[0.2, 0.3], [0.5, 0.4], [0.8, 0.9]]), 10**6, 0), np.full((3, 2), 10**6)
+    many = score(counts(wins, games)).scores.sort("model")
+    wins[0], games[0] = np.round(wins[0] / 10**4), 100
+    one = score(counts(wins, games)).scores.sort("model")
     assert np.allclose(many["z"], one["z"], atol=0.05)
     assert one["z_sd"][0] > 20 * one["z_sd"][1]
     assert one["games"].to_list() == [200, 2 * 10**6, 2 * 10**6]
@@ -162,7 +156,7 @@ def test_unequal_games_weigh_in_the_uncertainty_and_not_in_the_score() -> None:
 
 def test_the_papers_correlations_between_ablations_come_back_with_their_uncertainty() -> None:
     # Appendix C: 0.5 ± 0.2 between the default and either ablation, 0.6 ± 0.2 between the ablations.
-    found = between_conditions(bundled("ablations")).filter(measure="Pearson")
+    found = between_conditions(bundled("ablations"))
     assert found.select("one", "other").rows() == [
         ("default", "short prompt"),
         ("default", "short prompt, 8 rounds"),
@@ -180,7 +174,7 @@ def test_both_methods_agree_on_the_published_games() -> None:
         ("detect", "v"),
         ("disclose", "d"),
     ]
-    pearson = found.filter(measure="Pearson")
+    pearson = found
     assert (pearson["r"] > 0.85).all()
     assert (pearson["lo"] > 0.5).all()
     assert (pearson["simulated"] < pearson["r"]).all()
@@ -189,9 +183,9 @@ def test_both_methods_agree_on_the_published_games() -> None:
 def test_a_model_that_one_side_does_not_score_is_left_out_and_two_are_too_few() -> None:
     ours = score(published_counts()).scores
     few = bundled("published").head(6)
-    assert with_capability_model(ours, few)["models"].to_list() == [6] * 6
+    assert with_capability_model(ours, few)["models"].to_list() == [6] * 3
     unheard = few.with_columns(v=pl.when(pl.col("model") == few["model"][0]).then(None).otherwise("v"))
-    assert with_capability_model(ours, unheard).filter(one="v")["models"].to_list() == [5, 5]
+    assert with_capability_model(ours, unheard).filter(one="v")["models"].to_list() == [5]
     assert with_capability_model(ours, few.head(2)).is_empty()
 
 
@@ -233,7 +227,7 @@ def test_games_of_every_background_give_every_figure_of_the_method() -> None:
     assert {name: table.height for name, table in found.tables.items()} == {
         "background": 12,
         "background_rates": 24,
-        "background_agreement": 6,
+        "background_agreement": 3,
     }
     assert not re.search(r">(nan|None)<", html(found))
 
@@ -244,7 +238,7 @@ def test_several_conditions_stand_beside_each_other_with_their_correlation() -> 
     found = part_of_conditions({"": few(), ABLATION: half.filter(~hole)}, {})
     assert names(found) == ["background", "background-conditions", *RATES]
     assert found.tables["background"]["condition"].unique(maintain_order=True).to_list() == ["", ABLATION]
-    between = found.tables["background_conditions"].filter(measure="Pearson")
+    between = found.tables["background_conditions"]
     assert between.select("capability", "models").rows() == [("deceive", 4), ("detect", 4), ("disclose", 3)]
     assert (between["r"] > 0.9).all()
     left_out = f"{ABLATION}: To disclose, not every model met every background. Left out: the model GPT-4.1 Mini."
