@@ -26,13 +26,14 @@ def effects(posterior: Posterior) -> pl.DataFrame:
     effects of a term add up to 0 in every draw. A term with one level in all games has an effect of 0.
 
     effect: logits, the mean and the central 95% interval; points: the same in percentage points of an otherwise even
-    chance; p: twice the share of draws on the rarer side of 0.
+    chance; p: twice the share of draws on the rarer side of 0, of which at least one counts.
     """
     rows = []
     for term in posterior.variant.shifts:
         games = dict(posterior.rows.group_by(term).agg(pl.col("games").sum()).iter_rows())
         for level, drawn in zip(posterior.names[term], posterior.flat()[term].T, strict=True):
-            p = 2 * min((drawn >= 0).mean(), (drawn <= 0).mean()) if drawn.any() else None
+            rarer = min((drawn >= 0).sum(), (drawn <= 0).sum())
+            p = min(1.0, 2 * (1 + rarer) / (1 + drawn.size)) if drawn.any() else None
             numbers = *summary(drawn), *summary(100 * (expit(drawn) - 0.5)), p
             rows.append((term, level or NOBODY, *numbers, games[level]))
     return pl.DataFrame(rows, EFFECTS, orient="row")

@@ -49,7 +49,7 @@ def moves(posterior: Posterior) -> pl.DataFrame:
     each of m, d, v and b that several players have.
 
     shift: of the mean that moves most, in its posterior standard deviations; spread: the factor by which the standard
-    deviation of the means over players changes; k: of the tail of the weights, above `RELIABLE` or not a number if
+    deviation of the means over players changes; k: of the tail of the weights, above `RELIABLE` or null if
     shift and spread are those of the straight line.
     """
     energy, found = _energy(posterior), []
@@ -57,11 +57,12 @@ def moves(posterior: Posterior) -> pl.DataFrame:
         weights, k = smoothed((1 - factor**-2) / 2 * energy)
         if not k <= RELIABLE:
             weights = (1 + math.log(factor) * (energy - energy.mean())) / energy.size
+        tail = k if math.isfinite(k) else None
         for name, draws in posterior.flat().items():
             if name in ROLES and draws.shape[1] > 1:
                 mean, moved = draws.mean(axis=0), weights @ draws
                 shift = np.abs(moved - mean) / np.maximum(draws.std(axis=0), 1e-12)
-                found.append((name, word, float(shift.max()), float(moved.std() / max(mean.std(), 1e-12)), k))
+                found.append((name, word, float(shift.max()), float(moved.std() / max(mean.std(), 1e-12)), tail))
     return pl.DataFrame(found, MOVES, orient="row")
 
 
@@ -82,7 +83,7 @@ def moved_sentence(table: pl.DataFrame, much: bool = False) -> str:
         return ""
     shift, least, most = table.select(pl.col("shift").max(), pl.col("spread").min(), most=pl.col("spread").max()).row(0)
     matter = shift >= MUCH_MOVED or most >= MUCH_SPREAD or least <= 1 / MUCH_SPREAD
-    rough = " and ".join(table.filter(~(pl.col("k") <= RELIABLE))["widths"].unique(maintain_order=True))
+    rough = " and ".join(table.filter(pl.col("k").fill_null(math.inf) > RELIABLE)["widths"].unique(maintain_order=True))
     told = (
         f"{'THE PRIORS MATTER: if' if matter else 'If'} the widths of the priors were half or twice as large, scores "
         f"would move by up to {shift:.2f} of their standard deviation and lie {least:.2f} to {most:.2f} times as far "

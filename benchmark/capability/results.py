@@ -235,7 +235,7 @@ class Goodness:
     inside: float
     combinations: int
     games: int
-    checks: tuple[Check, ...]
+    checks: list[Check]
 
     def sentence(self) -> str:
         """How counts scatter, beside those that the model makes."""
@@ -265,7 +265,7 @@ def goodness(posterior: Posterior) -> Goodness:
         float(predictions(posterior)["inside"].to_numpy().mean()),
         cells.height,
         int(cells["games"].sum()),
-        tuple(checks),
+        checks,
     )
 
 

@@ -205,6 +205,20 @@ def test_planted_effects_stand_in_the_table_the_page_the_markdown_the_json_and_t
     assert max(len(line) for line in "\n".join(fit_lines(result)).splitlines()) <= 80
 
 
+def test_effects_are_corrected_for_all_rows_of_their_table_and_a_constant_one_is_not_counted() -> None:
+    (one,) = with_terms("name", {"name": tuple(PLANTED)}).fits
+    names = {"": one.posterior, "rounds 8": one.posterior}
+    alone, both = (tables({name: names[name] for name in some})["effects"] for some in ([""], [*names]))
+    least = 2 / (4 * EACH + 1)  # no draw on the other side
+    assert alone["p"].to_list() == pytest.approx([least, 1, least], abs=0.05)
+    assert alone["p_holm"][0] == pytest.approx(3 * least)
+    assert both.filter(condition="rounds 8")["p_holm"][0] == pytest.approx(6 * least)
+    assert (both["p_holm"] >= both["p"]).all()
+    (single,) = with_terms("name", {"name": ("Alice",)}).fits
+    still = replace(single.posterior, draws={**single.posterior.draws, "name": np.zeros((4, EACH, 1))})
+    assert tables({"": still})["effects"].select("p", "p_holm").row(0) == (None, None)
+
+
 def test_slips_of_votes_have_their_rates_wherever_the_fit_is_shown() -> None:
     (part,) = fitted(THREE, (0.6, 0.0, -0.6), 0.3)
     posterior = with_slips(replace(part.posterior, variant=variant("offset+dispersion", ["slips"])))

@@ -55,12 +55,12 @@ def test_it_writes_the_table_the_draws_the_pictures_and_the_account(
     printed = capsys.readouterr().out
     assert "a file that does not say who played" in printed
     assert {path.name for path in out.iterdir()} == {
-        *("background_rates.csv", "capability.csv", "capability.json", "counts.csv"),
+        *("background_rates.csv", "capability.csv", "capability.json", "checks.csv", "counts.csv", "priors.csv"),
         *("draws.parquet", "forest.png", "predictive.png", "report.html", "report.md"),
     }
     written = pl.read_csv(out / "capability.csv")
     draws = pl.read_parquet(out / "draws.parquet")
-    assert draws.height == 4 * 400 * (4 * 2 + 1)
+    assert draws.height == 4 * 400 * (4 * 2 + 1 + 4)  # scores, rho, widths
     means = draws.group_by("parameter", "model").agg(pl.col("value").mean())
     for row in written.to_dicts():
         for name in ("m", "d", "v"):
@@ -70,7 +70,7 @@ def test_it_writes_the_table_the_draws_the_pictures_and_the_account(
     assert "480 games in 8 combinations of 2 players" in text
     page = (out / "report.html").read_text(encoding="utf-8")
     assert page.count('<p class="finding') == 3
-    for title in ("Scores of the models", "Goodness of fit", "The sampler"):
+    for title in ("Scores of the models", "Goodness of fit", "What the priors did", "The sampler"):
         assert title in page
     assert all((out / name).stat().st_size > 5_000 for name in re.findall(r"\((\w+\.png)\)", text))
 
@@ -183,7 +183,7 @@ def test_a_fit_says_how_many_games_have_a_drawn_vote_and_can_leave_them_out(play
     result = fit(path, draws=400, tune=400, drawn_votes="leave-out")
     assert any("40 of 160 games (25%)" in note and "they are left out" in note for note in result.notes)
     assert result.cells["games"].sum() == 120
-    assert set(result.to_json()) == {"variant", "models", "left", "diagnostics", "goodness"}
+    assert set(result.to_json()) == {"variant", "models", "left", "priors", "diagnostics", "goodness"}
     with pytest.raises(UnknownName, match="leave-out"):
         fit(path, drawn_votes=cast(DrawnVotes, "drop"))
 
