@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from liescope.benchmark.analyses.analysis_figures import DRAWN, Colours, Dots, stated_conditions
+from liescope.benchmark.analyses.analysis_figures import DRAWN, Colours, Dots, Names, stated_conditions
 from liescope.benchmark.capability.backend import Array
 from liescope.benchmark.capability.counts import schema
 from liescope.benchmark.capability.results import labelled
@@ -121,7 +121,6 @@ def between_conditions(scores: pl.DataFrame) -> pl.DataFrame:
     return correlations(pairs(), np.exp)
 
 
-_RATES = {"deceive": "Figure 11", "detect": "Figure 12", "disclose": "Figure 13"}
 _ROWS = 150  # the most of one figure
 _MEANING = (
     "A background is one model in the two other roles. In each, the win rate of a model's side is compared with those "
@@ -197,78 +196,81 @@ def _sections(tables: Mapping[str, pl.DataFrame], both: pl.DataFrame, notes: lis
         yield _section(
             "background",
             "Scores against backgrounds",
+            (_MEANING, _UNCERTAINTY, *notes),
             "z and exp(z) with 95% intervals, highest z first.",
-            _svg("background", scores, "z-score with its 95% interval", panels, "z", reference=0),
+            _svg(scores, "z-score with its 95% interval", panels, "z", 0),
             "z-scores with 95% intervals by model: to deceive, to detect, to disclose.",
             Table.of(scores, _SCORES),
             "Eq. 10 to 14",
-            (_MEANING, _UNCERTAINTY, *notes),
         )
     if "background_agreement" in tables:
         where = [f", {name}" if name else "" for name in stated_conditions(both)]
-        fitted = [
-            f"To {name}: {PARAMETER[name]} and z{more}" for name, more in zip(both["capability"], where, strict=True)
-        ]
-        axis = "standard deviations from the mean over models, with 95% intervals"
+        named = zip(both["capability"], where, strict=True)
         yield _section(
             "background_agreement",
             "Scores against backgrounds beside the capability model",
+            ("Both methods score the same games, so agreement says nothing about what other games would give.",),
             _CORRELATED,
-            _svg("background-agreement", both, axis, fitted, "value", series="method", reference=0),
+            _svg(
+                both,
+                "standard deviations from the mean over models, with 95% intervals",
+                [f"To {name}: {PARAMETER[name]} and z{more}" for name, more in named],
+                "value",
+                0,
+                "method",
+            ),
             "Scores of both methods by model, in standard deviations from their mean.",
             tables["background_agreement"],
             "Figures 7 to 9",
-            ("Both methods score the same games, so agreement says nothing about what other games would give.",),
         )
     if "background_conditions" in tables:
         around = {f"score_{end}": pl.col("score") + sign * pl.col("score_sd") for end, sign in (("lo", -1), ("hi", 1))}
-        shown, axis = scores.with_columns(**around), "exp(z), with a standard deviation to either side"
+        axis = "exp(z), with a standard deviation to either side"
         yield _section(
             "background_conditions",
             "Scores against backgrounds, one condition against another",
+            (),
             _CORRELATED,
-            _svg("background-conditions", shown, axis, panels, "score", reference=1),
+            _svg(scores.with_columns(**around), axis, panels, "score", 1),
             "Exponential scores by model and condition.",
             tables["background_conditions"],
             "Figure 10 and Appendix C",
         )
-    for capability, source in _RATES.items() if "background_rates" in tables else ():
-        if not (found := tables["background_rates"].filter(capability=capability)).is_empty():
-            name, against = f"background-rates-{capability}", [f"against {one}" for one in found["background"]]
-            yield _section(
-                "background_rates",
-                f"Win rates in each background: to {capability}",
-                "Laplace's rule: mean (rate) and standard deviation (sd) of a win rate under a uniform prior, with its "
-                "central 95% (lo to hi).",
-                _svg(name, found, "win rate with its 95% interval", against, "rate", limits=(0, 1)),
-                "Win rates with 95% intervals by model, a panel for each background.",
-                found.drop("capability"),
-                source,
-                name=name,
-            )
+    if "background_rates" in tables:
+        rates = tables["background_rates"]
+        panels = [f"To {name} against {one}" for name, one in rates.select("capability", "background").iter_rows()]
+        yield _section(
+            "background_rates",
+            "Win rates in each background",
+            (),
+            "Laplace's rule: mean (rate) and standard deviation (sd) of a win rate under a uniform prior, with its "
+            "central 95% (lo to hi).",
+            _svg(rates, "win rate with its 95% interval", panels, "rate"),
+            "Win rates with 95% intervals by model, a panel for each background.",
+            rates,
+            "Figures 11 to 13",
+        )
 
 
 def _section(
-    of: str,
-    title: str,
-    caption: str,
-    figure: str,
-    alt: str,
-    table: Tabular,
-    source: str,
-    told: tuple[str, ...] = (),
-    name: str = "",
+    of: str, title: str, told: tuple[str, ...], caption: str, figure: str, alt: str, table: Tabular, source: str
 ) -> Section:
-    """A section on the table `of`, folded; source: its place in the paper; told: paragraphs."""
-    name, source = name or of.replace("_", "-"), f"{source} of the Mini-Mafia paper"
+    """A section on the table `of`, folded. told: paragraphs; source: its place in the paper."""
+    source, name = f"{source} of the Mini-Mafia paper", of.replace("_", "-")
     return Section(name, title, told, caption, figure, alt, table, folded=True, source=source, file=f"{of}.csv")
 
 
-def _svg(name: str, table: pl.DataFrame, axis: str, panels: list[str], value: str, **more: Any) -> str:
+def _svg(
+    table: pl.DataFrame,
+    axis: str,
+    panels: list[str],
+    value: str,
+    reference: float | None = None,
+    series: Names = stated_conditions,
+) -> str:
     """A figure with a row for each model and a dot for each condition or method, "" if there are too many."""
     if table["model"].n_unique() > DRAWN or table.height > _ROWS:
         return ""
-    more.setdefault("series", stated_conditions)
     colours: Colours = None if {"condition", "method"} & set(table.columns) else "model"
     with style():
-        return svg(Dots(axis, "model", panels, colours=colours, value=value, **more)(table), name)
+        return svg(Dots(axis, "model", panels, series, colours, reference, value=value)(table), "backgrounds")

@@ -6,8 +6,7 @@ leans to one side whatever is said is not mistaken for a deaf or a keen one, and
 binomial; where the combinations are too few to tell offsets, it goes without them. `TERMS` can be added to either.
 
 The model has two symmetries: m and d shifted by one number, and v scaled against m and d, leave every p unchanged. The
-paper samples all 3I parameters with priors N(0, 2) (Eq. 7) and rescales afterwards; its sampler then wanders along two
-directions that the data do not constrain. Here both are fixed before sampling:
+paper samples all 3I parameters with priors N(0, 2) (Eq. 7) and rescales afterwards. Here both are fixed before:
 
     m = ZeroSumNormal(s_m)                 so the sum of m is 0
     d = mean + ZeroSumNormal(s_d)          mean ~ Normal(0, 2)
@@ -21,19 +20,16 @@ so that m - d of 0 is where the mean voter has even chances. Voters who respond 
 slope p leaves that gap open, as a free mean of b would. Without it, the gap would be 0 by mere convention.
 
 The widths s are learned: each has a Rayleigh prior, s exp(-s^2 / 2) (for shifts of scale 0.5 instead of 1). If few
-models are the background of all others, the data hardly fix the scales of m, d and v separately, and wide priors of
-fixed width then set them: with N(0, 2) the posterior has most of its volume at large m and d, which came out up to
-three times too far apart on simulated games (docs/results/capability.md). Learned widths leave the scale to the data. A
-prior that is not 0 at a width of 0, such as a half-normal, lets the width of v vanish when games are few, with
-intervals that are too narrow (Chung et al. 2013, doi:10.1007/s11336-013-9328-2, on priors that avoid this).
+models are the background of all others, the data hardly fix the scales of m, d and v separately; N(0, 2) then has most
+of its volume at large m and d, up to three times too far apart in simulations (docs/results/capability.md). A prior that
+is not 0 at a width of 0, such as a half-normal, lets the width of v vanish when games are few, with intervals that are
+too narrow (Chung et al. 2013, doi:10.1007/s11336-013-9328-2, on priors that avoid this).
 
-The published formula with binomial counts, `paper`, keeps the priors of its publication: every s is 2, and the mean of
-d is N(0, 2 / sqrt(J)) for J disclosers, so that each d is N(0, 2). On the paper's 140 cells its posterior means agree
-with the published ones within a quarter of a published standard deviation. The printed standard deviations are larger:
-they come from dividing all draws by one number, the mean of v over the posterior, which leaves in the uncertainty of
-the scale; here each draw has a mean v of exactly 1. Flipping every sign is also a solution, with a mean v of -1: fixing
-the mean at 1 assumes that players listen, on average, to the better speaker. Scores compare within one fit; across fits
-the scale differs.
+`paper` keeps the priors of its publication: every s is 2, and the mean of d is N(0, 2 / sqrt(J)) for J disclosers, so
+that each d is N(0, 2). Its posterior means agree with the published ones; the printed standard deviations are larger,
+as they divide all draws by one number, the mean of v over the posterior. Flipping every sign is also a solution, with a
+mean v of -1: fixing the mean at 1 assumes that players listen, on average, to the better speaker. Scores compare within
+one fit; across fits the scale differs.
 """
 
 from __future__ import annotations

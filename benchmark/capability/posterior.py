@@ -17,13 +17,6 @@ from liescope.benchmark.capability.model import PAPER, PARAMETERS, ROLES, SLIPS,
 from liescope.common.errors import NotConverged, UnknownName
 from liescope.common.statistics import laplace
 
-R_HAT_MOST = 1.01
-ESS_LEAST = 400
-BFMI_LEAST = 0.3
-R_HAT_NEAR = 1.05  # beyond this, there is no result
-ESS_NEAR = 100
-DIVERGENT_NEAR = 0.01  # share of transitions
-
 
 @dataclass(frozen=True, slots=True)
 class Diagnostics:
@@ -38,26 +31,23 @@ class Diagnostics:
     chains: int
     seconds: float
 
-    def faults(self) -> tuple[str, ...]:
-        """The failed diagnostics with their numbers; empty for a usable sample. NaN fails."""
+    def faults(
+        self, r_hat: float = 1.01, ess: float = 400, bfmi: float = 0.3, divergences: float = 0
+    ) -> tuple[str, ...]:
+        """The diagnostics beyond these limits with their numbers; empty for a usable sample. NaN fails."""
         checks = [
-            (self.r_hat_max <= R_HAT_MOST, f"r-hat is {self.r_hat_max:.3f} (at most {R_HAT_MOST})"),
-            (self.ess_bulk_min >= ESS_LEAST, f"bulk ESS is {self.ess_bulk_min:.0f} (at least {ESS_LEAST})"),
-            (self.ess_tail_min >= ESS_LEAST, f"tail ESS is {self.ess_tail_min:.0f} (at least {ESS_LEAST})"),
-            (self.bfmi_min >= BFMI_LEAST, f"BFMI is {self.bfmi_min:.2f} (at least {BFMI_LEAST})"),
-            (self.divergences == 0, f"{self.divergences} transitions diverged (none may)"),
+            (self.r_hat_max <= r_hat, f"r-hat is {self.r_hat_max:.3f} (at most {r_hat})"),
+            (self.ess_bulk_min >= ess, f"bulk ESS is {self.ess_bulk_min:.0f} (at least {ess})"),
+            (self.ess_tail_min >= ess, f"tail ESS is {self.ess_tail_min:.0f} (at least {ess})"),
+            (self.bfmi_min >= bfmi, f"BFMI is {self.bfmi_min:.2f} (at least {bfmi})"),
+            (self.divergences <= divergences, f"{self.divergences} transitions diverged (none may)"),
         ]
         return tuple(words for good, words in checks if not good)
 
     @property
     def near(self) -> bool:
         """Whether the sample, if it has faults, is near enough to be shown with a warning."""
-        return (
-            self.r_hat_max <= R_HAT_NEAR
-            and min(self.ess_bulk_min, self.ess_tail_min) >= ESS_NEAR
-            and self.bfmi_min >= BFMI_LEAST / 2
-            and self.divergences <= DIVERGENT_NEAR * self.draws * self.chains
-        )
+        return not self.faults(1.05, 100, 0.15, 0.01 * self.draws * self.chains)
 
 
 def bfmi(energy: Array) -> float:

@@ -68,7 +68,7 @@ def scores(posterior: Posterior) -> pl.DataFrame:
 
 
 DRAWN_GAMES = 2000  # draws used to predict; more would cost time and not change the second decimal
-AT_ONCE = 500  # combinations; with 2,000 draws an array of them takes 8 MB
+AT_ONCE = 250  # combinations; with 2,000 draws an array of them takes 4 MB
 
 
 def predictions(posterior: Posterior) -> pl.DataFrame:
@@ -111,20 +111,15 @@ def blocks(rows: pl.DataFrame) -> Iterator[tuple[pl.DataFrame, Counted]]:
 
 def replicate(random: np.random.Generator, games: Counted, chances: Array, rho: Array) -> Counted:
     """Wins of as many new games, shape (draws, rows). chances: same shape; rho: shape (draws, 1), 0 for binomial."""
-    if rho.any():
-        chances = random.beta(*_beta(chances, rho))
+    if rho.any():  # chances scatter as a Beta, bounded away from where it is undefined
+        p, strength = np.clip(chances, 1e-9, 1 - 1e-9), (1 - rho) / np.maximum(rho, 1e-9)
+        chances = random.beta(p * strength, (1 - p) * strength)
     return random.binomial(games, chances)
-
-
-def _beta(chances: Array, rho: Array) -> tuple[Array, Array]:
-    """(a, b) of the Beta distribution of a combination's chance, bounded away from 0, where it is undefined."""
-    p, strength = np.clip(chances, 1e-9, 1 - 1e-9), (1 - rho) / np.maximum(rho, 1e-9)
-    return p * strength, (1 - p) * strength
 
 
 def tidy_draws(posterior: Posterior) -> pl.DataFrame:
     """Every draw: chain, draw, parameter, model (for a shift, its level), value; learned widths as "sd of m"."""
-    frames = []
+    frames: list[pl.DataFrame] = []
     widths = {f"sd of {name}": values[..., None] for name, values in posterior.sds.items()}
     for name, draws in {**posterior.draws, **widths}.items():
         chain, draw, model = (axis.ravel() for axis in np.indices(draws.shape, dtype=np.int32))
@@ -273,7 +268,7 @@ def _sums(posterior: Posterior) -> Array:
     """Summed over combinations, for each draw: X² of the counts and of as many new games, the mafia's wins in these,
     their rates and squared rates; shape (5, draws).
     """
-    total = 0.0
+    total: Any = 0.0
     for cells, expected, variance, wins in replicas(posterior):
         off = (np.square(each - expected) / variance for each in (cells["mafia_wins"].to_numpy(), wins))
         rates = wins / cells["games"].to_numpy()

@@ -67,14 +67,14 @@ def win_rates(cells: pl.DataFrame) -> pl.DataFrame:
     return found.with_columns(rate=rate, sd=np.sqrt(rate * (1 - rate) / (games + 3)), lo=lo, hi=hi).cast(RATES)
 
 
-def complete(rates: pl.DataFrame) -> tuple[pl.DataFrame, str]:
+def complete(rates: pl.DataFrame, capability: str) -> tuple[pl.DataFrame, str]:
     """The rates of one capability without models and backgrounds that did not all meet, and a sentence that names what
-    is left out, "" if nothing is.
+    is left out, "" if nothing is. rates: a frame of RATES.
 
     The model or background that lacks the largest share goes first, until nothing is missing; in a tie the background
     goes, so that models keep a score.
     """
-    lost = []
+    lost, rates = [], rates.filter(capability=capability)
     while rates.height < (models := rates["model"].n_unique()) * (backgrounds := rates["background"].n_unique()):
         _, kind, name = min(
             (met / of, kind, name)
@@ -83,8 +83,8 @@ def complete(rates: pl.DataFrame) -> tuple[pl.DataFrame, str]:
         )
         lost.append(f"the {kind} {name}")
         rates = rates.filter(pl.col(kind) != name)
-    of = rates["capability"].first()
-    return rates, f"To {of}, not every model met every background. Left out: {', '.join(lost)}." if lost else ""
+    left_out = f"To {capability}, not every model met every background. Left out: {', '.join(lost)}."
+    return rates, left_out if lost else ""
 
 
 def score(cells: pl.DataFrame) -> BackgroundScores:
@@ -101,7 +101,7 @@ def score(cells: pl.DataFrame) -> BackgroundScores:
     frames, notes, missing = [pl.DataFrame(schema=SCORES)], [], {}
     every = win_rates(cells)
     for capability in DESIGN:
-        found, left_out = complete(every.filter(capability=capability))
+        found, left_out = complete(every, capability)
         if (models := found["model"].n_unique()) < 3:
             missing[capability] = (
                 f"to {capability}, z places a model among others, and of two it is 0.71 and -0.71 whatever they won"

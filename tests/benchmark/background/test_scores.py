@@ -102,7 +102,7 @@ def test_a_missing_cell_costs_its_model_and_not_the_rest() -> None:
 def test_a_background_that_few_met_goes_before_the_models_that_lack_it() -> None:
     games = np.full((5, 3), 20)
     games[2:, 1] = 0
-    kept, words = complete(win_rates(counts(made(np.full((5, 3), 0.5), 20, 1), games)).filter(capability="deceive"))
+    kept, words = complete(win_rates(counts(made(np.full((5, 3), 0.5), 20, 1), games)), "deceive")
     assert [sorted(set(kept[name])) for name in ("model", "background")] == [[*"abcde"], ["x", "z"]]
     assert words == "To deceive, not every model met every background. Left out: the background y."
 
@@ -189,7 +189,7 @@ def test_a_model_that_one_side_does_not_score_is_left_out_and_two_are_too_few() 
     assert with_capability_model(ours, few.head(2)).is_empty()
 
 
-RATES = [f"background-rates-{name}" for name in DESIGN]
+RATES = ["background-rates"]
 ABLATION = "discussion rounds 8"
 
 
