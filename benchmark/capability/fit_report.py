@@ -17,7 +17,7 @@ from liescope.benchmark.capability import effects
 from liescope.benchmark.capability.backend import versions
 from liescope.benchmark.capability.background_report import part_of_conditions
 from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, PLAYERS, VOTER, stated
-from liescope.benchmark.capability.priors import MOVES, moved_sentence, moves
+from liescope.benchmark.capability.priors import MOVES, moves
 from liescope.benchmark.capability.results import CHECKED, labelled, tidy_draws
 from liescope.benchmark.capability.sentences import HEADS, TITLE, of_each, reading, separated
 from liescope.common.colours import COLOURS, MUTED
@@ -188,7 +188,6 @@ def _priors(result: FitResult, moved: pl.DataFrame, checks: pl.DataFrame) -> Sec
                 if one.figure == figure
             ]
             yield f"{figure[0].upper()}{figure[1:]}: {', '.join(said)}."
-        yield moved_sentence(moves(part.posterior))
 
     axis = "mean and 95% interval of as many games; the spread is a standard deviation"
     return Section(

@@ -21,8 +21,8 @@ slope p leaves that gap open, as a free mean of b would. Without it, the gap wou
 
 The widths s are learned: each has a Rayleigh prior, s exp(-s^2 / 2) (for shifts of scale 0.5 instead of 1). If few
 models are the background of all others, the data hardly fix the scales of m, d and v separately; N(0, 2) then has most
-of its volume at large m and d, up to three times too far apart in simulations (docs/results/capability.md). A prior that
-is not 0 at a width of 0, such as a half-normal, lets the width of v vanish when games are few, with intervals that are
+of its volume at large m and d, in simulations up to three times too far apart (docs/results/capability.md). A prior not
+0 at a width of 0, such as a half-normal, lets the width of v vanish when games are few, with intervals that are
 too narrow (Chung et al. 2013, doi:10.1007/s11336-013-9328-2, on priors that avoid this).
 
 `paper` keeps the priors of its publication: every s is 2, and the mean of d is N(0, 2 / sqrt(J)) for J disclosers, so

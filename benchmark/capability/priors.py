@@ -75,18 +75,16 @@ def _energy(posterior: Posterior) -> Array:
     return np.asarray(sum(squares))
 
 
-def moved_sentence(table: pl.DataFrame, much: bool = False) -> str:
-    """How far other priors would move the scores, "" if players cannot be compared. table: a frame of MOVES; much: only
-    where it is much.
-    """
+def moved_sentence(posterior: Posterior) -> str:
+    """How far other priors would move the scores, "" if players cannot be compared."""
+    table = moves(posterior)
     if table.is_empty():
         return ""
     shift, least, most = table.select(pl.col("shift").max(), pl.col("spread").min(), most=pl.col("spread").max()).row(0)
     matter = shift >= MUCH_MOVED or most >= MUCH_SPREAD or least <= 1 / MUCH_SPREAD
     rough = " and ".join(table.filter(pl.col("k").fill_null(math.inf) > RELIABLE)["widths"].unique(maintain_order=True))
-    told = (
+    return (
         f"{'THE PRIORS MATTER: if' if matter else 'If'} the widths of the priors were half or twice as large, scores "
         f"would move by up to {shift:.2f} of their standard deviation and lie {least:.2f} to {most:.2f} times as far "
         f"apart{f' ({rough}: a rough figure, as these draws do not reach so far)' if rough else ''}."
     )
-    return told if matter or not much else ""

@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, PLAYERS, VOTER, add, stated
 from liescope.benchmark.capability.model import PAPER
 from liescope.benchmark.capability.posterior import sample_longer
-from liescope.benchmark.capability.priors import moved_sentence, moves
+from liescope.benchmark.capability.priors import moved_sentence
 from liescope.benchmark.capability.results import (
     MISFIT,
     MUCH,
@@ -101,7 +101,7 @@ def _cautions(part: ConditionFit) -> Iterable[str]:
         )
     yield left_sentence(posterior)
     yield from posterior.cautions()
-    yield moved_sentence(moves(posterior), much=True)
+    yield moved_sentence(posterior)
     if part.goodness.p < MISFIT:
         yield f"POOR FIT: {part.goodness.sentence()}"
 

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from liescope.benchmark.benchmark_settings import SamplerOptions
-from liescope.benchmark.capability import density, model
+from liescope.benchmark.capability import density, model, priors
 from liescope.benchmark.capability.backend import smoothed
 from liescope.benchmark.capability.model import DEFAULT, PAPER, Variant
 from liescope.benchmark.capability.posterior import Posterior, sampled
@@ -73,12 +73,7 @@ def test_scores_move_as_a_fit_with_other_widths_moves_them(variant: Variant, gam
             assert spread * means[0].std() == pytest.approx(means[1].std(), abs=room * sd.mean()), (name, widths)
     few = table["shift"].max() > 0.3
     assert few is (games == 4)
-    assert ("THE PRIORS MATTER" in moved_sentence(table)) is few
-
-
-def moved(shift: float = 0.1, spread: float = 1.0, k: float | None = 0.2) -> pl.DataFrame:
-    rows = [("m", "half", 0.05, 1.0, 0.1), ("m", "double", shift, spread, k)]
-    return pl.DataFrame(rows, MOVES, orient="row")
+    assert ("THE PRIORS MATTER" in moved_sentence(fit)) is few
 
 
 @pytest.mark.parametrize(
@@ -87,13 +82,16 @@ def moved(shift: float = 0.1, spread: float = 1.0, k: float | None = 0.2) -> pl.
     + [({"k": k}, False, True) for k in (0.8, None)],
 )
 def test_a_page_warns_where_priors_matter_and_says_which_figure_is_rough(
-    change: Mapping[str, Any], matter: bool, rough: bool
+    change: Mapping[str, Any], matter: bool, rough: bool, leaning_fit: Posterior, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    words = moved_sentence(moved(**change))
+    double = {"parameter": "m", "widths": "double", "shift": 0.1, "spread": 1.0, "k": 0.2} | change
+    table = pl.DataFrame([("m", "half", 0.05, 1.0, 0.1), tuple(double.values())], MOVES, orient="row")
+    monkeypatch.setattr(priors, "moves", lambda posterior: table)
+    words = moved_sentence(leaning_fit)
     assert ("THE PRIORS MATTER" in words) is matter
     assert ("double: a rough figure" in words) is rough
-    assert moved_sentence(moved(**change), much=True) == (words if matter else "")
-    assert moved_sentence(moved().clear()) == ""
+    monkeypatch.setattr(priors, "moves", lambda posterior: table.clear())
+    assert moved_sentence(leaning_fit) == ""
 
 
 def test_where_weights_fail_the_figures_go_on_in_a_straight_line() -> None:
