@@ -20,7 +20,7 @@ from liescope.benchmark.analyses.conditions_of_play import (
     jester_games,
 )
 from liescope.benchmark.analyses.frames import Frames
-from liescope.benchmark.analyses.intervals import Alike, Interval
+from liescope.benchmark.analyses.intervals import SMALLER, Alike, Interval
 from liescope.common.colours import COLOURS
 from liescope.games.werewolf.rules import JESTER
 
@@ -120,14 +120,19 @@ def triadic_against_dyadic(frames: Frames) -> pl.DataFrame:
     """Each faction's win rate with the jester and without (Table 4, section 5.2).
 
     Columns: condition, model, faction, regime ("triadic", "dyadic", "triadic - dyadic"), wins, games, rate, lo, hi
-    (Wilson's interval; for the difference Newcombe's, with null counts).
+    (Wilson's interval; for the difference Newcombe's, with null counts), p_holm (of differences, corrected for all).
     """
     rates = Shares(_both_regimes, "won", (*_SEATED, "regime"), "wins")(frames)
-    nothing = pl.lit(None, pl.Int64)
-    change = Differences(_both_regimes, "won", _SEATED, "triadic", "triadic", "dyadic")(frames).select(
-        *_SEATED, regime=pl.lit(_REGIMES[-1]), wins=nothing, games=nothing, rate="difference", lo="lo", hi="hi"
+    nothing, changes = (
+        pl.lit(None, pl.Int64),
+        Differences(_both_regimes, "won", _SEATED, "triadic", "triadic", "dyadic"),
     )
-    return pl.concat([rates, change]).sort(*_SEATED, in_order("regime", _REGIMES))
+    (zero,) = changes.corrections
+    change = zero.added(changes(frames)).select(
+        *_SEATED, "lo", "hi", "p_holm", regime=pl.lit(_REGIMES[-1]), wins=nothing, games=nothing, rate="difference"
+    )
+    rates = rates.with_columns(p_holm=pl.lit(None, pl.Float64))
+    return pl.concat([rates, change.select(rates.columns)]).sort(*_SEATED, in_order("regime", _REGIMES))
 
 
 _HEADLINES = ("jester_won", "villagers_won", "werewolves_won", "wolf_voted_jester", "jester_exiled_first")
@@ -167,7 +172,7 @@ ANALYSES_OF_OUTCOMES: tuple[Analysis, ...] = (
         Dots("win rate, ON minus OFF", "faction", colours="side", reference=0, limits=_CHANGES),
         otherwise="no model played with learning on and off",
         source="Figure 13a",
-        note="Above zero, the faction wins more when the jester learns; an interval with zero leaves the sign open.",
+        note="Above zero, the faction wins more when the jester learns: read p holm.",
         main=True,
     ),
     Analysis(
@@ -178,7 +183,8 @@ ANALYSES_OF_OUTCOMES: tuple[Analysis, ...] = (
         otherwise="no model played both with the jester and without, with equal settings",
         interval=Interval.SHARES_AND_DIFFERENCE,
         source="Table 4",
-        note="How much villagers lose once looking suspicious can mean two things.",
+        note="How much villagers lose once looking suspicious can mean two things. p holm: of so large a difference "
+        f"without any, corrected for the number of differences (Holm). {SMALLER}",
         main=True,
     ),
     Analysis(

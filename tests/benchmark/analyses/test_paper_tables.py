@@ -102,6 +102,10 @@ def test_table_4_is_26_triadic_and_11_dyadic_games() -> None:
     assert rate == pytest.approx(0.35 - 1, abs=HALF_A_CENT)
     assert hi < 0
     assert lo > -1
+    corrected = table.drop_nulls("p_holm")
+    assert set(corrected["regime"]) == {"triadic - dyadic"}
+    of = dict(corrected.select("faction", "p_holm").iter_rows())
+    assert of["villagers"] < 0.01 < 0.3 < of["werewolves"]
 
 
 def _table_5_games() -> list[Counted]:
