@@ -67,10 +67,10 @@ def moves(posterior: Posterior) -> pl.DataFrame:
 
 
 def _energy(posterior: Posterior) -> Array:
-    """Twice the negative log of the part of the prior that widths scale, in each draw."""
+    """Twice the negative log of the part of the prior that widths scale, in each draw, up to a constant."""
     flat, squares = posterior.flat(), []
     for name in posterior.variant.vectors:
-        drawn = posterior.sds[name].reshape(-1, 1) if posterior.variant.dispersed else flat[name] - (name == "v")
+        drawn = posterior.sds[name].reshape(-1, 1) if posterior.variant.dispersed else flat[name]
         squares.append(np.square(drawn / posterior.variant.prior_sd(name)).sum(axis=1))
     return np.asarray(sum(squares))
 

@@ -100,10 +100,10 @@ def test_a_missing_cell_costs_its_model_and_not_the_rest() -> None:
 
 
 def test_a_background_that_few_met_goes_before_the_models_that_lack_it() -> None:
-    games = np.full((5, 3), 20)
-    games[2:, 1] = 0
-    kept, words = complete(win_rates(counts(made(np.full((5, 3), 0.5), 20, 1), games)), "deceive")
-    assert [sorted(set(kept[name])) for name in ("model", "background")] == [[*"abcde"], ["x", "z"]]
+    games = np.full((8, 3), 20)
+    games[4:, 1] = 0  # half of the models lack y, which is more of it than a third of a model
+    kept, words = complete(win_rates(counts(made(np.full((8, 3), 0.5), 20, 1), games)), "deceive")
+    assert [sorted(set(kept[name])) for name in ("model", "background")] == [[*"abcdefgh"], ["x", "z"]]
     assert words == "To deceive, not every model met every background. Left out: the background y."
 
 
