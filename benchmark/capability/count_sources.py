@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -96,20 +95,22 @@ def load_conditions(
     """
     if len({Path(path).resolve() for path in paths}) < len(paths):
         raise UsageError("the same run, corpus or file is named twice; its games would count double")
-    files = [local(path) for path in paths if is_file(Path(path))]
-    read = [open_games(path, TABLES) for path in paths if not is_file(Path(path))]
+    files = [path for path in paths if is_file(Path(path))]
+    read = [open_games(path, TABLES) for path in paths if path not in files]
     opened, notes = with_silent(read, silent)
     check_apart(opened)
-    found: dict[tuple[str, str], dict[str, Counts]] = {}
+    if files and not independent and (others := [*map(str, files[1:]), *(games.source for games in opened if pool)]):
+        raise UsageError(
+            f"{files[0]} does not say which games it counts, and games of {', '.join(others)} would count twice if "
+            "they are among them; if they are different games, say so with --independent"
+        )
+    found: dict[tuple[str, str], list[Counts]] = {}
     for games in opened:
         for kind, counts in count_by_settings(games.tables).items():
-            found.setdefault(kind, {})[games.source] = counts
+            found.setdefault(kind, []).append(counts)
     if files:
-        found["", "{}"] = {str(path): read_counts(path) for path in files}
-    by_condition = dict(zip(_named(list(found)), found.values(), strict=True))
-    if not independent:
-        _check_told(by_condition, files, pool)
-    parts = {name: add(list(by_source.values())) for name, by_source in by_condition.items()}
+        found["", "{}"] = [read_counts(local(file)) for file in files]
+    parts = {name: add(several) for name, several in zip(_named(list(found)), found.values(), strict=True)}
     if pool:
         notes += _pooled(parts, [json.loads(settings) for _, settings in found])
         parts = {"": add(list(parts.values()))}
@@ -122,19 +123,6 @@ def load_conditions(
         reasons = "; ".join(f"{count} because {reason}" for reason, count in sorted(excluded.items()))
         raise UsageError(f"no game can be counted{f': {reasons}' if reasons else ', there are none'}")
     return kept
-
-
-def _check_told(parts: Mapping[str, Mapping[str, Counts]], files: Sequence[Path], pool: bool) -> None:
-    """Raises UsageError if a file of counts, which does not say which games it holds, would be added to other games.
-    parts: by condition and source.
-    """
-    together = [{name for part in parts.values() for name in part}] if pool else [set(part) for part in parts.values()]
-    for file, names in product(map(str, files), together):
-        if file in names and (others := sorted(names - {file})):
-            raise UsageError(
-                f"{file} does not say which games it counts, and games of {', '.join(others)} would count twice if "
-                "they are among them; if they are different games, say so with --independent"
-            )
 
 
 def is_file(path: Path) -> bool:
