@@ -199,7 +199,7 @@ def _priors(result: FitResult, moved: pl.DataFrame, checks: pl.DataFrame) -> Sec
         "trusted, and both figures go on in a straight line.",
         svg(Dots(axis, "source", "figure", stated_conditions, value="value")(checks), "checks"),
         "The mafia's win rate and its spread: as observed, by the fitted model, by the priors alone.",
-        Table.of(moved, [Column("condition"), *map(Column, MOVES)]),
+        Table.of(moved, [Column("condition"), *(Column(name, format="z.2f") for name in MOVES)]),
         file="priors.csv",
     )
 
