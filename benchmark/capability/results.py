@@ -193,6 +193,7 @@ def percent(chance: float) -> str:
     return f"{chance:.0%}" if chance >= 0.01 else "less than 1%"
 
 
+FEW_DRAWS = 1000
 MISFIT = 0.05  # posterior p below which a report warns
 CHECKED = ("win rate of the mafia", "its spread over combinations")
 OBSERVED, FITTED, PRIORS = "observed", "the fitted model", "the priors alone"
@@ -245,7 +246,8 @@ def goodness(posterior: Posterior) -> Goodness:
     """How well a fit matches the counts it was made from."""
     cells = posterior.cells
     rates = cells["mafia_wins"].to_numpy() / cells["games"].to_numpy()
-    (seen, replicated, *fitted), (_, _, *before) = map(_sums, (posterior, before_any_game(posterior, DRAWN_GAMES)))
+    both = posterior.thinned(FEW_DRAWS), before_any_game(posterior, FEW_DRAWS)
+    (seen, replicated, *fitted), (_, _, *before) = map(_sums, both)
     observed = [np.array([total]) for total in (cells["mafia_wins"].sum(), rates.sum(), np.square(rates).sum())]
     checks = []
     for source, (won, rate, square) in {OBSERVED: observed, FITTED: fitted, PRIORS: before}.items():

@@ -116,15 +116,11 @@ def left_sentence(posterior: Posterior) -> str:
     shares = ", ".join(f"{name} {share:.0%}" for name, share in left.items())
     much = ", ".join(name for name, share in left.items() if share >= MUCH)
     chance = f" THESE GAMES TELL LITTLE about {much}: the order is in good part chance." if much else ""
-    scale = (
-        "Scores are drawn together by about as much: players may lie further apart than their scores."
-        if posterior.variant.dispersed
-        else "The priors of this model have a fixed width. Where the design has few backgrounds, it can set the scale: "
-        "players may lie less far apart than their scores."
-    )
+    scale = " Scores are drawn together by about as much: players may lie further apart than their scores."
     return (
         f"Of the variance between players, as much is uncertainty that these games leave: {shares}. At 0% they tell "
-        f"the players apart exactly, at 100% not at all.{chance} {scale}"
+        f"the players apart exactly, at 100% not at all.{chance}"
+        f"{scale if posterior.variant.dispersed else ''}"
     )
 
 
