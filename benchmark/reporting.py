@@ -20,8 +20,8 @@ from liescope.benchmark.analyses.findings import notes as notes_on_games
 from liescope.benchmark.analyses.frames import GameSet, settings
 from liescope.benchmark.analyses.standings import TITLE, answers, rows_of_counts, rows_of_games
 from liescope.benchmark.analysing import read_and_analyse
+from liescope.benchmark.background.background_report import part_of_conditions
 from liescope.benchmark.benchmark_settings import FitSettings, ReportSettings
-from liescope.benchmark.capability.background_report import part_of_conditions
 from liescope.benchmark.capability.count_sources import is_file, load_conditions
 from liescope.benchmark.capability.counts import Counts
 from liescope.benchmark.capability.fit_report import fit_page

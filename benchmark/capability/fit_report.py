@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from liescope.benchmark.analyses.analysis_figures import Colours, Dots, stated_conditions
+from liescope.benchmark.background.background_report import part_of_conditions
 from liescope.benchmark.benchmark_settings import SamplerOptions
 from liescope.benchmark.capability import effects
 from liescope.benchmark.capability.backend import versions
-from liescope.benchmark.capability.background_report import part_of_conditions
 from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, PLAYERS, VOTER, stated
 from liescope.benchmark.capability.priors import MOVES, moves
 from liescope.benchmark.capability.results import CHECKED, labelled, tidy_draws

@@ -9,15 +9,12 @@ import polars as pl
 import pytest
 from scipy.stats import beta
 
-from liescope.benchmark.benchmark_settings import SamplerOptions
-from liescope.benchmark.capability.background_report import (
+from liescope.benchmark.background.background_report import (
     between_conditions,
     part_of_conditions,
     with_capability_model,
 )
-from liescope.benchmark.capability.counts import PLAYERS, SCHEMA
-from liescope.benchmark.capability.posterior import Diagnostics, Posterior
-from liescope.benchmark.capability.z_scores import (
+from liescope.benchmark.background.z_scores import (
     DESIGN,
     complete,
     free_interval,
@@ -25,6 +22,9 @@ from liescope.benchmark.capability.z_scores import (
     standardised,
     win_rates,
 )
+from liescope.benchmark.benchmark_settings import SamplerOptions
+from liescope.benchmark.capability.counts import PLAYERS, SCHEMA
+from liescope.benchmark.capability.posterior import Diagnostics, Posterior
 from liescope.common.report.contents import Report
 from liescope.common.report.files import page_html
 from tests.benchmark.published import bundled, published_counts

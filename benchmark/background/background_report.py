@@ -12,11 +12,11 @@ import numpy as np
 import polars as pl
 
 from liescope.benchmark.analyses.analysis_figures import DRAWN, Colours, Dots, Names, stated_conditions
+from liescope.benchmark.background.z_scores import DESIGN, DRAWS, SEED, score, win_rates
 from liescope.benchmark.capability.backend import Array
 from liescope.benchmark.capability.counts import schema
 from liescope.benchmark.capability.results import labelled
 from liescope.benchmark.capability.results import scores as capability_scores
-from liescope.benchmark.capability.z_scores import DESIGN, DRAWS, SEED, score, win_rates
 from liescope.common.figures import style, svg
 from liescope.common.report.contents import Column, Report, Section, Table, Tabular
 from liescope.common.statistics import fisher
@@ -76,7 +76,7 @@ def with_capability_model(background: pl.DataFrame, capability: pl.DataFrame) ->
     """The correlation of z-scores with m, v and d of a fit of the same games, over the models with both
     (`correlations`), where `one` is m, v or d and `other` is z.
 
-    background: scores (`liescope.benchmark.capability.z_scores.score`); capability: a frame with the columns model,
+    background: scores (`liescope.benchmark.background.z_scores.score`); capability: a frame with the columns model,
     m, m_sd and the same of d and v (`liescope.benchmark.capability.results.scores`).
     """
     return correlations(_of_both(background, capability))
@@ -106,7 +106,7 @@ def between_conditions(scores: pl.DataFrame) -> pl.DataFrame:
     """The correlation of exponential scores between every two conditions, over the models that both have
     (`correlations`), where `one` and `other` are conditions of different games.
 
-    scores: those of `liescope.benchmark.capability.z_scores.score`, with the column condition.
+    scores: those of `liescope.benchmark.background.z_scores.score`, with the column condition.
     """
 
     def pairs() -> Iterator[Pair]:
