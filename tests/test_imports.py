@@ -20,7 +20,6 @@ HEAVY = {
     "sentence_transformers",
     "pymc",
     "arviz",
-    "nutpie",
     "sklearn",
     "matplotlib",
     "datasets",

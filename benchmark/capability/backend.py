@@ -65,11 +65,11 @@ def load(*names: str) -> ModuleType:
 
 
 def sample(target: Target, settings: SamplerOptions) -> Sample:
-    """Sample with NUTS, each chain starting from a draw of that approximating normal distribution; equal settings,
-    densities, seeds and versions give equal draws.
+    """Sample with PyMC's NUTS, each chain starting from a draw of that approximating normal distribution; equal
+    settings, densities and versions give equal draws.
     """
     with _quiet():
-        trace, points = (_sample_nutpie if settings.sampler == "nutpie" else _sample_pymc)(target, settings)
+        trace, points = _sampled(target, settings)
     stats = (np.asarray(trace["sample_stats"][name].values) for name in ("logp", "energy", "diverging"))
     heights, energy, diverging = stats
     return Sample(points, heights, energy, diverging.astype(np.bool_))
@@ -108,46 +108,10 @@ def smoothed(logs: Array) -> tuple[Array, float]:
 
 def versions() -> dict[str, str]:
     """Versions of the installed libraries that a fit depends on."""
-    return {name: version(name) for name in ("pymc", "pytensor", "arviz", "nutpie", "numba") if find_spec(name)}
+    return {name: version(name) for name in ("pymc", "pytensor", "arviz", "numba") if find_spec(name)}
 
 
-def _sample_nutpie(target: Target, settings: SamplerOptions) -> tuple[Any, Array]:
-    import nutpie
-
-    size = target.dimensions
-    model = nutpie.compiled_pyfunc.from_pyfunc(
-        size,
-        lambda: target.whitened,
-        lambda *_: lambda y: {"y": y},
-        [np.dtype(np.float64)],
-        [(size,)],
-        ["y"],
-        make_initial_point_fn=lambda seed: np.random.default_rng(seed).normal(size=size),
-    )
-    # The full mass matrix takes care of the remaining correlations. Not blocking, because a blocking call, on Ctrl-C,
-    # returns the draws so far as if they were all.
-    running = nutpie.sample(
-        model,
-        draws=settings.draws,
-        tune=settings.tune,
-        chains=settings.chains,
-        cores=_cores(settings),
-        seed=settings.seed,
-        target_accept=settings.target_accept,
-        low_rank_modified_mass_matrix=True,
-        save_warmup=False,
-        progress_bar=False,
-        blocking=False,
-    )
-    try:
-        trace = running.wait()
-    except KeyboardInterrupt:
-        running.cancel()
-        raise
-    return trace, np.asarray(trace["posterior"]["y"].values, dtype=np.float64)
-
-
-def _sample_pymc(target: Target, settings: SamplerOptions) -> tuple[Any, Array]:
+def _sampled(target: Target, settings: SamplerOptions) -> tuple[Any, Array]:
     import pymc
 
     random = np.random.default_rng(settings.seed)

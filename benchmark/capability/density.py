@@ -26,23 +26,26 @@ _EDGE = 1e-9  # the closest a chance gets to 0 and 1
 _HALF_LOG_TAU = 0.5 * math.log(2 * math.pi)
 _RHO_A, _RHO_B = RHO_PRIOR
 
+_APART = 3.0  # draws of a chain that tell as much as one that is independent
+_PRIOR = 5.0  # independent draws that a guess of 1 is worth
+_LEAST = 0.01  # lower bound of a variance
 _FAR = 1e6  # noise for an effect without data
 _STEP = 1e-4  # step of a numerical second derivative
 _FLATTEST = 0.05  # lower bound of a curvature; a prior's is 1
 _BEGIN_SD, _BEGIN_RHO = math.log(0.5), -4.0  # start of the search for the mode
 
 
-def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile without the interpreter's lock, and cache on disk if possible."""
-    compiled: Callable[..., Any]
+    made: Callable[..., Any]
     try:
-        compiled = numba.njit(nogil=True, cache=True)(function)
+        made = numba.njit(nogil=True, cache=True)(function)
     except RuntimeError:  # numba has no folder to write to
-        compiled = numba.njit(nogil=True)(function)
-    return compiled
+        made = numba.njit(nogil=True)(function)
+    return made
 
 
-@_compiled
+@compiled
 def _gamma(x: float) -> tuple[float, float]:
     """(ln Γ(x), its derivative) for x above 0."""
     product, slope = 1.0, 0.0
@@ -62,7 +65,7 @@ def _gamma(x: float) -> tuple[float, float]:
     return value, derivative
 
 
-@_compiled
+@compiled
 def _rising(x: float, factors: int) -> tuple[float, float]:
     """(ln of x (x + 1) ... (x + factors - 1), its derivative by x)."""
     if factors == 0:
@@ -83,12 +86,14 @@ class Plan(NamedTuple):
     A vector of parameters (m, d, v, b, then shifts) is a mean plus effects around it that sum to 0, one fewer than
     names. Each effect c has a prior N(0, sd of its vector) and is written as w hat + spread z: w = sd² / (sd² + noise²)
     and spread = noise sqrt(w), as if it had been measured as hat with error noise. So z is nearly N(0, 1) whatever the
-    sd; other coordinates have a funnel.
+    sd; other coordinates have a funnel. m and d, their means and sds, are written in units of 1 / |v|, the root mean
+    square of v over games: the games tell m |v| and d |v| well, and |v| apart from that hardly.
 
     at: the place among all parameters, for each vector and row, shape (vectors, rows). wins, games: one for each row.
     sizes, times: the different numbers of games, and how many rows have each. begins: where each vector begins among
     all parameters, and the end. hat, noise: one for each effect. widths: for each vector the scale of its sd's Rayleigh
-    prior, or the sd itself. mean_sd: the sd of the prior of d's mean. offset, dispersed: as in the variant.
+    prior, or the sd itself. mean_sd: the sd of the prior of d's mean. shares: of each voter in the games. offset,
+    dispersed: as in the variant.
     """
 
     at: Any
@@ -101,11 +106,12 @@ class Plan(NamedTuple):
     noise: Array
     widths: Array
     mean_sd: float
+    shares: Array
     offset: bool
     dispersed: bool
 
 
-@_compiled
+@compiled
 def _likelihood(theta: Array, plan: Plan, rho: float, gradient: Array) -> tuple[float, float]:
     """(the log likelihood of the rows without its constant, its derivative by the logit of rho); adds its derivative by
     theta, all parameters in a row, to gradient. rho: 0 for binomial counts.
@@ -144,43 +150,50 @@ def _likelihood(theta: Array, plan: Plan, rho: float, gradient: Array) -> tuple[
     return total, -strength * by_strength
 
 
-@_compiled
-def _log_sd(x: Array, plan: Plan, vector: int) -> float:
-    return float(x[plan.hat.size + vector]) if plan.dispersed else math.log(plan.widths[vector])
-
-
-@_compiled
-def parameters(x: Array, plan: Plan, effects: Array, theta: Array) -> None:
-    """All parameters in a row, into theta, and the effects behind them; x: as `log_density` takes it."""
-    vectors = plan.begins.size - 1
-    for vector in range(vectors):
-        variance = math.exp(2.0 * _log_sd(x, plan, vector))
-        for e in range(plan.begins[vector] - vector, plan.begins[vector + 1] - vector - 1):
-            w = variance / (variance + plan.noise[e] * plan.noise[e])
-            effects[e] = w * plan.hat[e] + plan.noise[e] * math.sqrt(w) * x[e]
-    for vector in range(vectors):
+@compiled
+def parameters(x: Array, plan: Plan, effects: Array, theta: Array, log_sds: Array) -> float:
+    """All parameters in a row, into theta, and the effects and log sds behind them, in their units; x: as `log_density`
+    takes it. The logarithm of |v|.
+    """
+    vectors, count = plan.begins.size - 1, plan.hat.size
+    keen = 0.0
+    for number in range(vectors):
+        vector = 2 if number == 0 else number - 1 if number < 3 else number  # v first, whose size the others need
         start, end = plan.begins[vector], plan.begins[vector + 1]
         size = end - start
+        if plan.dispersed:
+            log_sds[vector] = x[count + vector]
+        else:
+            log_sds[vector] = math.log(plan.widths[vector]) + (keen if vector < 2 else 0.0)
+        variance = math.exp(2.0 * log_sds[vector])
         total = 0.0
-        for p in range(start, end - 1):
-            total += effects[p - vector]
+        for e in range(start - vector, end - vector - 1):
+            w = variance / (variance + plan.noise[e] * plan.noise[e])
+            effects[e] = w * plan.hat[e] + plan.noise[e] * math.sqrt(w) * x[e]
+            total += effects[e]
         # An orthonormal map of the effects to vectors that sum to 0, so that no name serves as a reference.
         root = math.sqrt(size)
         shift = total / (root + size)
         for p in range(start, end - 1):
             theta[p] = effects[p - vector] - shift
         theta[end - 1] = -total / root
-    at = plan.hat.size + vectors * plan.dispersed
-    for p in range(plan.begins[1], plan.begins[2]):
-        theta[p] += x[at]
-    if plan.offset:
-        for p in range(plan.begins[2], plan.begins[3]):
-            theta[p + plan.begins[3] - plan.begins[2]] += x[at + 1] * theta[p]
+        if vector == 2:
+            square = 0.0
+            for k in range(size):
+                square += plan.shares[k] * (1.0 + theta[start + k]) ** 2
+            keen = 0.5 * math.log(square)
+    at = count + vectors * plan.dispersed
+    unit = math.exp(-keen)
+    for p in range(plan.begins[2]):
+        theta[p] = unit * (theta[p] + (x[at] if p >= plan.begins[1] else 0.0))
     for p in range(plan.begins[2], plan.begins[3]):
+        if plan.offset:
+            theta[p + plan.begins[3] - plan.begins[2]] += x[at + 1] * theta[p]
         theta[p] += 1.0
+    return float(keen)
 
 
-@_compiled
+@compiled
 def log_density(x: Array, plan: Plan, gradient: Array) -> float:
     """The log posterior density, up to a constant, and its gradient.
 
@@ -188,20 +201,24 @@ def log_density(x: Array, plan: Plan, gradient: Array) -> float:
     offset), the logit of rho (where dispersed).
     """
     vectors, count = plan.begins.size - 1, plan.hat.size
-    effects, theta = np.empty(count), np.empty(plan.begins[-1])
-    parameters(x, plan, effects, theta)
-    slopes = np.zeros(theta.size)
+    effects, theta, log_sds = np.empty(count), np.empty(plan.begins[-1]), np.empty(vectors)
+    keen = parameters(x, plan, effects, theta, log_sds)
+    unit, slopes = math.exp(-keen), np.zeros(theta.size)
     gradient[:] = 0.0
     at = count + vectors * plan.dispersed
-    mean = x[at]
-    total = -0.5 * (mean / plan.mean_sd) ** 2
-    gradient[at] = -mean / plan.mean_sd**2
+    mean = unit * x[at]
+    total = -0.5 * (mean / plan.mean_sd) ** 2 - keen
+    by_keen = (mean / plan.mean_sd) ** 2 - 1.0
     rho = min(max(1.0 / (1.0 + math.exp(-x[-1])), _EDGE), 1.0 - _EDGE) if plan.dispersed else 0.0
     likelihood, by_rho = _likelihood(theta, plan, rho, slopes)
     total += likelihood
     if plan.dispersed:
         total += _RHO_A * math.log(rho) + _RHO_B * math.log1p(-rho)
         gradient[-1] = by_rho + _RHO_A * (1.0 - rho) - _RHO_B * rho
+    for p in range(plan.begins[2]):
+        by_keen -= slopes[p] * theta[p]
+        slopes[p] *= unit
+    gradient[at] = -mean * unit / plan.mean_sd**2
     for p in range(plan.begins[1], plan.begins[2]):
         gradient[at] += slopes[p]
     if plan.offset:
@@ -217,10 +234,11 @@ def log_density(x: Array, plan: Plan, gradient: Array) -> float:
         size = end - start
         every = 0.0
         for p in range(start, end):
+            if vector == 2:  # by now the slope of |v| is whole
+                slopes[p] += by_keen * plan.shares[p - start] * theta[p] * unit * unit
             every += slopes[p]
         root, last = math.sqrt(size), slopes[end - 1]
-        log_sd = _log_sd(x, plan, vector)
-        variance = math.exp(2.0 * log_sd)
+        variance = math.exp(2.0 * log_sds[vector])
         by_sd = 0.0
         for p in range(start, end - 1):
             e = p - vector
@@ -228,18 +246,21 @@ def log_density(x: Array, plan: Plan, gradient: Array) -> float:
             spread = plan.noise[e] * math.sqrt(w)
             by_effect = slopes[p] - (every - last) / (root + size) - last / root
             slope = by_effect - effects[e] / variance
-            total += math.log(spread) - log_sd - 0.5 * effects[e] * effects[e] / variance
+            total += math.log(spread) - log_sds[vector] - 0.5 * effects[e] * effects[e] / variance
             gradient[e] = slope * spread
             moves = (1.0 - w) * (2.0 * w * plan.hat[e] + spread * x[e])
             by_sd += slope * moves + effects[e] * effects[e] / variance - w
         if plan.dispersed:
-            prior = variance / plan.widths[vector] ** 2
-            total += 2.0 * log_sd - 0.5 * prior
+            prior = variance * (unit * unit if vector < 2 else 1.0) / plan.widths[vector] ** 2
+            total += 2.0 * (log_sds[vector] - (keen if vector < 2 else 0.0)) - 0.5 * prior
             gradient[count + vector] = by_sd + 2.0 - prior
+            by_keen += prior - 2.0 if vector < 2 else 0.0
+        elif vector < 2:
+            by_keen += by_sd
     return float(total)
 
 
-@_compiled
+@compiled
 def whitened(y: Array, plan: Plan, centre: Array, factor: Array, across: Array, gradient: Array) -> float:
     """The log density at x = centre + factor y, and its gradient by y. factor: lower triangular; across: transposed."""
     x, by_x = centre.copy(), np.empty(y.size)
@@ -257,7 +278,8 @@ def whitened(y: Array, plan: Plan, centre: Array, factor: Array, across: Array, 
 class Density:
     """The density of one model for one frame of rows.
 
-    names: for each parameter, what its entries stand for. dimensions: how many coordinates there are.
+    names: for each parameter, what its entries stand for. dimensions: how many coordinates there are. rival: the share
+    of the posterior that a second mode has, which chains may not reach, by Laplace's approximation; 0 if none was found.
     """
 
     def __init__(self, rows: pl.DataFrame, variant: Variant) -> None:
@@ -281,12 +303,13 @@ class Density:
             np.full(effects, _FAR),
             np.array([variant.prior_sd(name) for name in names]),
             MEAN_SD / (1.0 if variant.dispersed else math.sqrt(sizes[1])),
+            np.bincount(index["v"], games) / games.sum(),
             variant.offset,
             variant.dispersed,
         )
         self._sds = slice(effects, effects + len(sizes) * variant.dispersed)
         self.dimensions = int(self._sds.stop + 1 + variant.offset + variant.dispersed)
-        self._centre, self._factor = self._begin()
+        self._centre, self._factor, self.rival = self._begin()
         self._across = np.ascontiguousarray(self._factor.T)
 
     def log_density(self, x: Array) -> tuple[float, Array]:
@@ -299,60 +322,115 @@ class Density:
         gradient = np.empty(self.dimensions)
         return float(whitened(y, self._plan, self._centre, self._factor, self._across, gradient)), gradient
 
+    @property
+    def coordinates(self) -> tuple[Plan, Array, Array, Array]:
+        """What `whitened` takes beside a point."""
+        return self._plan, self._centre, self._factor, self._across
+
+    def correct(self, seen: Array, y: Array) -> Array:
+        """Correct the coordinates of `whitened` by points seen, shape (chains, draws, dimensions): each by its sd, and
+        directions in which the points spread more or less than chance explains. y, some points, in the new ones.
+        """
+        x = y @ self._across + self._centre
+        flat = seen.reshape(-1, self.dimensions)
+        worth = len(flat) / _APART
+        middle = flat.mean(axis=0)
+        sd = np.sqrt((worth * flat.var(axis=0) + _PRIOR) / (worth + _PRIOR))
+        values, vectors = np.linalg.eigh((((flat - middle) / sd).T @ ((flat - middle) / sd)) / len(flat))
+        edge = math.sqrt(self.dimensions / worth)  # Marchenko and Pastur's: eigenvalues of unrelated coordinates
+        chance = (values < (1 + edge) ** 2) & ((values > (1 - edge) ** 2) | (edge > 1))
+        turn = (self._factor * sd) @ (vectors * np.sqrt(np.where(chance, 1, np.maximum(values, _LEAST)))) @ vectors.T
+        self._centre = self._centre + self._factor @ middle
+        self._factor = np.linalg.cholesky(turn @ turn.T)
+        self._across = np.ascontiguousarray(self._factor.T)
+        return np.asarray(np.linalg.solve(self._factor, (x - self._centre).T).T)
+
     def parameters(self, y: Array) -> dict[str, Array]:
         """The parameters at each of many points; y: shape (..., dimensions), each parameter: shape (..., names)."""
-        x = y.reshape(-1, self.dimensions) @ self._across + self._centre
-        theta, effects = np.empty((len(x), self._plan.begins[-1])), np.empty(len(self._of))
-        for point, out in zip(x, theta, strict=True):
-            parameters(point, self._plan, effects, out)
-        found = dict(zip(self._variant.vectors, np.split(theta, self._plan.begins[1:-1], axis=1), strict=True))
+        theta, _ = self._at(y)
+        found = dict(zip(self._variant.vectors, np.split(theta, self._plan.begins[1:-1], axis=-1), strict=True))
         if self._variant.dispersed:
-            found["rho"] = 1 / (1 + np.exp(-x[:, -1:]))
-        return {name: values.reshape(*y.shape[:-1], -1) for name, values in found.items()}
+            found["rho"] = 1 / (1 + np.exp(-(y @ self._across[:, -1:] + self._centre[-1:])))
+        return found
 
     def sds(self, y: Array) -> dict[str, Array]:
         """The sds of m, d, v, b and shifts at each of many points, shape (...); empty where they are given."""
         if not self._variant.dispersed:
             return {}
-        logs = y @ self._factor[self._sds].T + self._centre[self._sds]
-        return {name: np.exp(logs[..., number]) for number, name in enumerate(self._variant.vectors)}
+        return dict(zip(self._variant.vectors, np.moveaxis(np.exp(self._at(y)[1]), -1, 0), strict=True))
 
-    def _begin(self) -> tuple[Array, Array]:
-        """(centre, factor) of the Laplace approximation. Leaves the plan with coordinates that suit every sd."""
-        x = np.zeros(self.dimensions)
-        x[self._sds] = _BEGIN_SD
+    def _at(self, y: Array) -> tuple[Array, Array]:
+        """(all parameters in a row, the log sds of their vectors) at each of many points."""
+        x = y.reshape(-1, self.dimensions) @ self._across + self._centre
+        theta, effects = np.empty((len(x), self._plan.begins[-1])), np.empty(len(self._of))
+        log_sds = np.empty((len(x), len(self._variant.vectors)))
+        for number, point in enumerate(x):
+            keen = parameters(point, self._plan, effects, theta[number], log_sds[number])
+            log_sds[number, :2] -= keen
+        return theta.reshape(*y.shape[:-1], -1), log_sds.reshape(*y.shape[:-1], -1)
+
+    def _begin(self) -> tuple[Array, Array, float]:
+        """(centre, factor) of the Laplace approximation at the mode of most mass, and the share of all mass that the
+        next one has. Leaves the plan with coordinates that suit every sd.
+
+        With every m, d and v - 1 turned round, many chances stay nearly as they are: the search begins also there, and
+        at two points drawn at random.
+        """
+        start = np.zeros(self.dimensions)
+        start[self._sds] = _BEGIN_SD
         if self._variant.dispersed:
-            x[-1] = _BEGIN_RHO
+            start[-1] = _BEGIN_RHO
+        scores = int(self._plan.begins[3]) - 3
+        turned = np.ones(self.dimensions)
+        turned[:scores] = turned[self._sds.stop : self._sds.stop + 1 + self._variant.offset] = -1
+        first = self._mode(start)
+        starts, random = [turned * first[0]], np.random.default_rng(0)
+        for _ in range(2):
+            starts.append(start.copy())
+            starts[-1][:scores] = random.normal(size=scores)
+        modes = sorted((first, *map(self._mode, starts)), key=lambda mode: -mode[1])
+        x, mass, curve = modes[0]
+        rivals = [
+            other_mass - mass
+            for other, other_mass, _ in modes[1:]
+            if (other - x) @ curve @ (other - x) > self.dimensions  # not the same one
+        ]
+        share = 1 / (1 + math.exp(-max(rivals))) if rivals else 0.0
+        x, covariance = self._measured(x, curve)
+        return x, np.asarray(np.linalg.cholesky(covariance)), share
+
+    def _mode(self, start: Array) -> tuple[Array, float, Array]:
+        """(the mode above a point, its log mass by Laplace's approximation up to a constant, the curvature there)."""
 
         def downhill(x: Array) -> tuple[float, Array]:
             height, slope = self.log_density(x)
             return -height, -slope
 
-        x = np.asarray(minimize(downhill, x, jac=True, method="L-BFGS-B", options={"maxiter": 2000}).x)
+        found = minimize(downhill, start, jac=True, method="L-BFGS-B", options={"maxiter": 5000, "maxfun": 10000})
+        x = np.asarray(found.x)
         steps = np.eye(self.dimensions) * _STEP
         moved = [self.log_density(x - step)[1] - self.log_density(x + step)[1] for step in steps]
         curve = np.stack(moved) / (2 * _STEP)
         values, vectors = np.linalg.eigh((curve + curve.T) / 2)
         values = np.maximum(values, _FLATTEST)
-        covariance = (vectors / values) @ vectors.T
-        if self._variant.dispersed:
-            x, covariance = self._measured(x, (vectors * values) @ vectors.T, covariance)
-        return x, np.linalg.cholesky(covariance)
+        return x, float(-found.fun - np.log(values).sum() / 2), (vectors * values) @ vectors.T
 
-    def _measured(self, x: Array, curve: Array, covariance: Array) -> tuple[Array, Array]:
+    def _measured(self, x: Array, curve: Array) -> tuple[Array, Array]:
         """The mode and its covariance in coordinates where each effect is as if measured by the data alone, with an
         error that does not depend on the sd.
         """
         count = len(self._of)
         others = np.r_[0:count, self._sds.stop : self.dimensions]
         unknown = np.diag(np.linalg.inv(curve[np.ix_(others, others)]))[:count]  # share of the prior variance
-        variance = np.exp(2 * x[self._sds])[self._of]
+        effects, log_sds = np.empty(count), np.empty(len(self._variant.vectors))
+        parameters(x, self._plan, effects, np.empty(self._plan.begins[-1]), log_sds)
+        variance = np.exp(2 * log_sds)[self._of]
         noise = np.sqrt(variance / np.maximum(1 / unknown - 1, _FAR**-1))
         weight = variance / (variance + noise**2)
-        effects = np.sqrt(variance) * x[:count]
         self._plan = self._plan._replace(hat=effects / weight, noise=noise)
         spread, at = noise * np.sqrt(weight), np.arange(count)
         slopes = np.eye(self.dimensions)
         slopes[at, at] = np.sqrt(variance) / spread
-        slopes[at, self._sds.start + self._of] = effects * (2 * weight - 1) / spread
-        return np.concatenate([np.zeros(count), x[count:]]), slopes @ covariance @ slopes.T
+        if self._variant.dispersed:
+            slopes[at, self._sds.start + self._of] = effects * (2 * weight - 1) / spread
+        return np.concatenate([np.zeros(count), x[count:]]), slopes @ np.linalg.inv(curve) @ slopes.T

@@ -112,6 +112,7 @@ ROLE_OF = {
     "b": f"the {VOTER}'s offset",
 }
 LEAST_LEARNED = 0.2  # share of a score's prior variance; if less is learned, it is not reported
+RIVAL_LEAST = 0.01  # share of the probability from which a second mode is told
 KNOWN_SD = 0.2  # a score this precise is reported, however little the models differ
 
 
@@ -122,7 +123,8 @@ class Posterior:
     rows: what was fitted, counts with the columns of the shifts; names: by parameter, its entries in order
     (the models that held the role: m deceiver, d discloser, v and b voter; the levels of a shift); draws: by
     parameter, shape (chains, draws, names). sds: draws of the spread of a parameter's values (the sd of their prior),
-    by parameter, shape (chains, draws); empty where that is fixed.
+    by parameter, shape (chains, draws); empty where that is fixed. rival: the share of the probability that a second
+    mode has, which the draws may lack (`liescope.benchmark.capability.density.Density`).
     """
 
     rows: pl.DataFrame
@@ -132,6 +134,7 @@ class Posterior:
     settings: SamplerOptions
     variant: Variant = PAPER
     sds: dict[str, Array] = field(default_factory=dict)
+    rival: float = 0.0
 
     @property
     def cells(self) -> pl.DataFrame:
@@ -174,6 +177,12 @@ class Posterior:
         not determine.
         """
         said = []
+        if self.rival >= RIVAL_LEAST:
+            said.append(
+                "THE SIGNS ARE IN DOUBT: a second solution, in which others of these models are ahead, has roughly "
+                f"{self.rival:.0%} of the probability, and the draws may lack it. More games with other {VOTER}s would "
+                "tell."
+            )
         if self.variant.dispersed and self.variant.shifts:
             said.append(
                 f"The intervals of scores are too narrow: games of one combination with another "
@@ -227,13 +236,17 @@ class Posterior:
 
 def sampled(rows: pl.DataFrame, variant: Variant, settings: SamplerOptions) -> Posterior:
     """A sample of a model, which may not have converged. Raises MissingExtra without the packages that it needs."""
-    load("numba", "arviz", settings.sampler)  # before the density is compiled, so that errors come at once
+    load(
+        "numba", "arviz", *({"pymc"} & {settings.sampler})
+    )  # before the density is compiled, so that errors come at once
     begin = time.perf_counter()
-    from liescope.benchmark.capability.density import Density  # imports numba, which takes a second
+    # numba takes a second to import
+    from liescope.benchmark.capability.density import Density
+    from liescope.benchmark.capability.hamiltonian import hmc
 
     fitted = {"mafia_wins": "votes_for_discloser", "games": f"{VOTER}_votes"} if SLIPS in variant.terms else {}
     density = Density(rows.with_columns(**fitted), variant)
-    drawn = sample(density, settings)
+    drawn = (hmc if settings.sampler == "hmc" else sample)(density, settings)
     draws, sds = density.parameters(drawn.points), density.sds(drawn.points)
     moving = {name: values for name, values in draws.items() if values.shape[-1] > 1 or name in ("d", "rho")}
     diagnostics = Diagnostics(
@@ -244,7 +257,7 @@ def sampled(rows: pl.DataFrame, variant: Variant, settings: SamplerOptions) -> P
         settings.chains,
         time.perf_counter() - begin,
     )
-    return Posterior(rows, density.names, draws, diagnostics, settings, variant, sds)
+    return Posterior(rows, density.names, draws, diagnostics, settings, variant, sds, density.rival)
 
 
 def fit(rows: pl.DataFrame, settings: SamplerOptions | None = None, variant: Variant = PAPER) -> Posterior:

@@ -150,7 +150,7 @@ def test_counts_that_cannot_determine_the_scores_are_refused_before_sampling() -
             fit(counts)
 
 
-@pytest.mark.parametrize("sampler", ["nutpie", "pymc"])
+@pytest.mark.parametrize("sampler", ["hmc", "pymc"])
 def test_without_its_sampler_the_error_names_the_extra(
     sampler: str, monkeypatch: pytest.MonkeyPatch, simulate: Simulate
 ) -> None:

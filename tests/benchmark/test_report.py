@@ -155,7 +155,7 @@ def test_games_with_a_drawn_vote_are_left_out_of_every_count_or_of_none(play: Pl
 
 
 def test_without_a_sampler_everything_else_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "nutpie", None)
+    monkeypatch.setitem(sys.modules, "numba", None)
     result = liescope.report(cells(tmp_path / "counts.csv"), out=tmp_path / "made")
     assert "bayes" in result.missing[SCORES]
     page = (tmp_path / "made" / "report.html").read_text(encoding="utf-8")
@@ -169,11 +169,11 @@ def test_without_a_sampler_everything_else_is_reported(tmp_path: Path, monkeypat
 def test_the_command_says_what_was_skipped_and_the_pip_line_that_mends_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "nutpie", None)
+    monkeypatch.setitem(sys.modules, "numba", None)
     counts = cells(tmp_path / "counts.csv")
     get_command(app).main(["report", str(counts), "--out", str(tmp_path / "made")], standalone_mode=False)
     printed = capsys.readouterr().out
-    assert "There are no capability scores: this needs the package 'nutpie'" in " ".join(printed.split())
+    assert "There are no capability scores: this needs the package 'numba'" in " ".join(printed.split())
     assert install_command("bayes") in printed.splitlines()
     assert "these games cannot show" not in printed
 

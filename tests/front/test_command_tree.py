@@ -25,7 +25,7 @@ from liescope.generate.importers.importing import IMPORTERS
 from liescope.generate.runs.journal import Journal
 
 ROOT = Path(__file__).parents[2]
-HEAVY = {"torch", "transformers", "sentence_transformers", "pymc", "arviz", "nutpie", "matplotlib", "datasets"}
+HEAVY = {"torch", "transformers", "sentence_transformers", "pymc", "arviz", "matplotlib", "datasets"}
 HEAVY |= {"scipy", "sklearn", "pandas", "aiohttp", "openai", "httpx"}
 MOST_MODULES = 950
 KINDS = {"train": DETECTORS, "play": GAMES, "import": IMPORTERS, "export": EXPORTERS}
