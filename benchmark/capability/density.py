@@ -303,7 +303,7 @@ class Density:
             np.full(effects, _FAR),
             np.array([variant.prior_sd(name) for name in names]),
             MEAN_SD / (1.0 if variant.dispersed else math.sqrt(sizes[1])),
-            np.bincount(index["v"], games) / games.sum(),
+            (np.bincount(index["v"], games) + 1) / (games.sum() + sizes[2]),  # not 0 before any game
             variant.offset,
             variant.dispersed,
         )

@@ -179,9 +179,9 @@ def test_the_command_says_what_was_skipped_and_the_pip_line_that_mends_it(
 
 
 def test_a_fit_that_must_not_be_published_is_in_no_report(tmp_path: Path) -> None:
-    """Of 70 draws a chain, `fit` shows the scores under a warning; a report is there to be passed on."""
+    """Of 150 draws a chain, `fit` shows the scores under a warning; a report is there to be passed on."""
     counts = cells(tmp_path / "counts.csv")
-    few: dict[str, Any] = {"draws": 70, "tune": 400, "model": "paper"}
+    few: dict[str, Any] = {"draws": 150, "tune": 400, "model": "paper"}
     fitted = liescope.fit(counts, **few)
     assert fitted.fits[0].posterior.faults
     assert all("has not fully converged" in sentence for sentence in fitted.findings)
