@@ -1,4 +1,4 @@
-"""The samplers behind the capability model, and everything that differs between versions of their libraries.
+"""PyMC and ArviZ behind the capability model, and everything that differs between versions of their libraries.
 
 PyMC 5 comes with ArviZ 0.x (InferenceData), PyMC 6 with ArviZ 1.x (DataTree). Both answer `trace["posterior"]["m"]`,
 and both compute r-hat and effective sample sizes on a plain xarray Dataset; nothing else is used.
@@ -10,13 +10,13 @@ import logging
 import os
 import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
 from types import ModuleType
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,15 +27,6 @@ from liescope.common.errors import MissingExtra
 Array = npt.NDArray[np.float64]
 TAILS = (0.025, 0.975)
 """The bounds of every interval, as quantiles."""
-
-
-class Target(Protocol):
-    """A log density to sample, in coordinates that make it nearly a standard normal distribution."""
-
-    dimensions: int
-
-    def whitened(self, y: Array) -> tuple[float, Array]:
-        """(the log density up to a constant, its gradient); y: shape (dimensions,)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,23 +46,36 @@ def load(*names: str) -> ModuleType:
     with _quiet():
         for name in names:
             try:
-                try:
-                    module = import_module(name)
-                except FileNotFoundError:  # of two processes, one finds ArviZ's file with the day moved
-                    module = import_module(name)
+                with suppress(FileNotFoundError):  # of two processes, one finds ArviZ's file with the day moved
+                    import_module(name)
+                module = import_module(name)
             except ModuleNotFoundError as error:
                 raise MissingExtra(error.name or name, "bayes") from None
     return module
 
 
-def sample(target: Target, settings: SamplerOptions) -> Sample:
-    """Sample with PyMC's NUTS, each chain starting from a draw of that approximating normal distribution; equal
-    settings, densities and versions give equal draws.
+def sample(density: Any, settings: SamplerOptions) -> Sample:
+    """Sample a `liescope.benchmark.capability.density.Density` with PyMC's NUTS, each chain starting from a draw of the
+    normal distribution that its coordinates make it resemble; equal settings, densities and versions give equal draws.
     """
-    with _quiet():
-        trace, points = _sampled(target, settings)
-    stats = (np.asarray(trace["sample_stats"][name].values) for name in ("logp", "energy", "diverging"))
-    heights, energy, diverging = stats
+    import pymc
+
+    random = np.random.default_rng(settings.seed)
+    with _quiet(), pymc.Model():
+        y = pymc.Flat("y", shape=density.dimensions)
+        pymc.Potential("density", _height(density, y))
+        trace = pymc.sample(
+            **settings.model_dump(include={"draws", "tune", "chains", "target_accept"}),
+            cores=min(settings.chains, os.cpu_count() or 1),
+            random_seed=settings.seed,
+            nuts_sampler="pymc",
+            init="adapt_diag",
+            initvals=[{"y": random.normal(size=density.dimensions)} for _ in range(settings.chains)],
+            progressbar=False,
+            compute_convergence_checks=False,
+        )
+        points, stats = np.asarray(trace["posterior"]["y"].values, dtype=np.float64), trace["sample_stats"]
+        heights, energy, diverging = (np.asarray(stats[name].values) for name in ("lp", "energy", "diverging"))
     return Sample(points, heights, energy, diverging.astype(np.bool_))
 
 
@@ -111,38 +115,13 @@ def versions() -> dict[str, str]:
     return {name: version(name) for name in ("pymc", "pytensor", "arviz", "numba") if find_spec(name)}
 
 
-def _sampled(target: Target, settings: SamplerOptions) -> tuple[Any, Array]:
-    import pymc
-
-    random = np.random.default_rng(settings.seed)
-    with pymc.Model():
-        y = pymc.Flat("y", shape=target.dimensions)
-        pymc.Potential("density", _height(target, y))
-        trace = pymc.sample(
-            draws=settings.draws,
-            tune=settings.tune,
-            chains=settings.chains,
-            cores=_cores(settings),
-            random_seed=settings.seed,
-            target_accept=settings.target_accept,
-            nuts_sampler="pymc",
-            init="adapt_diag",
-            initvals=[{"y": random.normal(size=target.dimensions)} for _ in range(settings.chains)],
-            progressbar=False,
-            compute_convergence_checks=False,
-        )
-    stats = trace["sample_stats"].rename({"lp": "logp"}) if "lp" in trace["sample_stats"] else trace["sample_stats"]
-    points = np.asarray(trace["posterior"]["y"].values, dtype=np.float64)
-    return {"sample_stats": stats}, points
-
-
-def _height(target: Target, y: Any) -> Any:
+def _height(density: Any, y: Any) -> Any:
     """The log density at the tensor y, with its gradient, as an operation of PyTensor."""
     import pytensor.tensor as pt
     from pytensor.graph.op import Op
 
     def perform(_operation: Any, _node: Any, inputs: Any, outputs: Any) -> None:
-        value, gradient = target.whitened(np.asarray(inputs[0], dtype=np.float64))
+        value, gradient = density.whitened(np.asarray(inputs[0], dtype=np.float64))
         outputs[0][0], outputs[1][0] = np.asarray(value), gradient
 
     def pulled(_operation: Any, _inputs: Any, outputs: Any, slopes: Any) -> list[Any]:
@@ -150,10 +129,6 @@ def _height(target: Target, y: Any) -> Any:
 
     members = {"perform": perform, "L_op": pulled, "itypes": [pt.dvector], "otypes": [pt.dscalar, pt.dvector]}
     return type("LogDensity", (Op,), members)()(y)[0]
-
-
-def _cores(settings: SamplerOptions) -> int:
-    return min(settings.chains, os.cpu_count() or 1)
 
 
 @contextmanager

@@ -56,20 +56,14 @@ def tables(posteriors: Mapping[str, Posterior]) -> dict[str, pl.DataFrame]:
 
 
 _EFFECTS = (
-    Column("condition"),
-    Column("term"),
-    Column("level"),
+    *map(Column, ("condition", "term", "level")),
     Column("effect", interval=True),
     Column("points", format="z.1f", interval=True),
-    Column("p_holm"),
-    Column("games"),
+    *map(Column, ("p_holm", "games")),
 )
 _SLIPS = (
-    Column("condition"),
-    Column("role"),
-    Column("model"),
-    Column("slip", format="z.3f", interval=True),
-    Column("drawn", format="z.3f", interval=True),
+    *map(Column, ("condition", "role", "model")),
+    *(Column(rate, format="z.3f", interval=True) for rate in ("slip", "drawn")),
     Column("votes"),
 )
 
@@ -79,8 +73,8 @@ def part(posteriors: Mapping[str, Posterior]) -> Report:
     found, sections = tables(posteriors), []
     if "effects" in found:
         shifts = found["effects"]
-        axis = "effect on the logit, with its 95% interval"
-        figure = Dots(axis, "level", "term", stated_conditions, reference=0, value="effect")
+        what = "effect on the logit, with its 95% interval"
+        figure = Dots(what, "level", "term", stated_conditions, reference=0, value="effect")
         sections.append(
             Section(
                 "effects",

@@ -17,6 +17,7 @@ from liescope.benchmark.benchmark_settings import SamplerOptions
 from liescope.benchmark.capability import effects
 from liescope.benchmark.capability.backend import versions
 from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, PLAYERS, VOTER, stated
+from liescope.benchmark.capability.model import ROLES
 from liescope.benchmark.capability.priors import MOVES, moves
 from liescope.benchmark.capability.results import CHECKED, labelled, tidy_draws
 from liescope.benchmark.capability.sentences import HEADS, TITLE, of_each, reading, separated
@@ -32,12 +33,7 @@ if TYPE_CHECKING:
     from liescope.benchmark.fitting import ConditionFit, FitResult
 
 WORST = 5  # combinations shown, those furthest from their predictions
-TITLES = {
-    "m": f"m: deceives as the {DECEIVER}",
-    "d": f"d: discloses as the {DISCLOSER}",
-    "v": f"v: responds as the {VOTER}",
-    "b": f"b: leans to the mafia as the {VOTER}",
-}
+TITLES = {name: f"{head} as the {ROLES[name]}" for name, head in HEADS.items()}
 
 
 def forest(table: pl.DataFrame) -> Figure:
@@ -155,11 +151,11 @@ def _scores(scores: pl.DataFrame) -> Section:
     )
 
 
-def _separated(part: ConditionFit) -> Iterator[str]:
-    return separated(part.posterior.cells, part.posterior.variant.offset)
-
-
 def _fit(result: FitResult) -> Section:
+    def told(part: ConditionFit) -> Iterator[str]:
+        yield part.goodness.sentence()
+        yield from separated(part.posterior.cells, part.posterior.variant.offset)
+
     columns = ["condition", *PLAYERS, "games", "observed", "predicted", "lo", "hi"]
     furthest = result.cells.sort((pl.col("observed") - pl.col("predicted")).abs(), descending=True).head(WORST)
     inside = (
@@ -169,7 +165,7 @@ def _fit(result: FitResult) -> Section:
     return Section(
         "goodness",
         "Goodness of fit",
-        (*of_each(result.fits, lambda part: [part.goodness.sentence(), *_separated(part)]), inside),
+        (*of_each(result.fits, told), inside),
         "lo to hi: the central 95% interval that the fit predicts for as many new games.",
         svg(predictive(result.cells), "predictive"),
         "Observed against predicted win rate of the mafia, a point for each combination of players.",

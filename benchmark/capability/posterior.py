@@ -105,12 +105,7 @@ def win_chances(rows: pl.DataFrame, for_discloser: Array, rates: pl.DataFrame) -
     return np.asarray(1 - town, dtype=np.float64)
 
 
-ROLE_OF = {
-    "m": f"as the {DECEIVER}",
-    "d": f"as the {DISCLOSER}",
-    "v": f"as the {VOTER}",
-    "b": f"the {VOTER}'s offset",
-}
+ROLE_OF = {name: f"as the {role}" for name, role in ROLES.items()} | {"b": f"the {VOTER}'s offset"}
 LEAST_LEARNED = 0.2  # share of a score's prior variance; if less is learned, it is not reported
 RIVAL_LEAST = 0.01  # share of the probability from which a second mode is told
 KNOWN_SD = 0.2  # a score this precise is reported, however little the models differ
@@ -236,9 +231,7 @@ class Posterior:
 
 def sampled(rows: pl.DataFrame, variant: Variant, settings: SamplerOptions) -> Posterior:
     """A sample of a model, which may not have converged. Raises MissingExtra without the packages that it needs."""
-    load(
-        "numba", "arviz", *({"pymc"} & {settings.sampler})
-    )  # before the density is compiled, so that errors come at once
+    load("numba", "arviz", *({"pymc"} & {settings.sampler}))  # before anything is compiled: errors come at once
     begin = time.perf_counter()
     # numba takes a second to import
     from liescope.benchmark.capability.density import Density
