@@ -110,9 +110,13 @@ def load_conditions(
             found.setdefault(kind, []).append(counts)
     if files:
         found["", "{}"] = [read_counts(local(file)) for file in files]
-    parts = {name: add(several) for name, several in zip(_named(list(found)), found.values(), strict=True)}
+    settings = [json.loads(stated_settings) for _, stated_settings in found]
+    named = labels([("", one) for one in settings])
+    if len(set(named)) < len(named):  # the same settings, other rules
+        named = [f"{game} {name}".strip() for (game, _), name in zip(found, named, strict=True)]
+    parts = {name: add(several) for name, several in zip(named, found.values(), strict=True)}
     if pool:
-        notes += _pooled(parts, [json.loads(settings) for _, settings in found])
+        notes += _pooled(parts, settings)
         parts = {"": add(list(parts.values()))}
     parts = {name: replace(counts, notes=notes) for name, counts in parts.items()}
     for model in without:
@@ -138,14 +142,6 @@ def with_silent(opened: Sequence[OpenedGames], count: bool) -> tuple[Sequence[Op
     meta = pl.when(~SILENT).then("meta").alias("meta")
     kept = [replace(one, tables={**one.tables, "games": one.tables["games"].with_columns(meta)}) for one in opened]
     return kept, (f"{number_of(silent, 'game')} are counted in which no reply of one of the models could be used.",)
-
-
-def _named(kinds: Sequence[tuple[str, str]]) -> list[str]:
-    """A name for each condition, given as (game, settings as JSON)."""
-    named = labels([("", json.loads(settings)) for _, settings in kinds])
-    if len(set(named)) < len(named):  # the same settings, other rules
-        named = [f"{game} {name}".strip() for (game, _), name in zip(kinds, named, strict=True)]
-    return named
 
 
 def _pooled(parts: Mapping[str, Counts], settings: Sequence[Mapping[str, object]]) -> tuple[str, ...]:

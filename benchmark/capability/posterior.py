@@ -86,23 +86,15 @@ def win_chances(rows: pl.DataFrame, for_discloser: Array, rates: pl.DataFrame) -
     lot; the town wins if that is the deceiver.
     """
 
-    def rate(name: str, role: str) -> Array:
-        of = dict(rates.filter(role=role).select("model", name).iter_rows())
-        return np.array([of[model] for model in rows[role]])
+    def aims(role: str, other: Array | None = None) -> Array:
+        """The chance of a vote that is no slip; for the voter, of one for the deceiver."""
+        of = {model: rest for model, *rest in rates.filter(role=role).select("model", "slip", "drawn").iter_rows()}
+        slip, drawn = np.array([of[model] for model in rows[role]], dtype=np.float64).T
+        return np.asarray((1 - drawn) * (1 - (slip if other is None else other)) + drawn / 2)
 
-    def aims(role: str) -> Array:  # the chance that deceiver or discloser vote for each other
-        drawn = rate("drawn", role)
-        return np.asarray((1 - drawn) * (1 - rate("slip", role)) + drawn / 2)
-
-    drawn = rate("drawn", VOTER)
-    deceiver, discloser = aims(DECEIVER), aims(DISCLOSER)
-    voter = (1 - drawn) * (1 - for_discloser) + drawn / 2  # the chance to vote for the deceiver
-    town = (
-        deceiver * discloser * voter
-        + deceiver * (1 - discloser) * voter / 3
-        + (1 - deceiver) * discloser * (voter + (1 - voter) / 3)
-    )
-    return np.asarray(1 - town, dtype=np.float64)
+    deceiver, discloser, voter = aims(DECEIVER), aims(DISCLOSER), aims(VOTER, for_discloser)
+    one, both = deceiver * (1 - discloser) * voter / 3, deceiver * discloser * voter
+    return np.asarray(1 - both - one - (1 - deceiver) * discloser * (voter + (1 - voter) / 3))
 
 
 ROLE_OF = {name: f"as the {role}" for name, role in ROLES.items()} | {"b": f"the {VOTER}'s offset"}
@@ -168,9 +160,7 @@ class Posterior:
         return found
 
     def cautions(self) -> tuple[str, ...]:
-        """Sentences that must stand beside the scores: what makes intervals too narrow, and which scores the games do
-        not determine.
-        """
+        """Sentences that must stand beside the scores: what makes intervals too narrow, which scores are open."""
         said = []
         if self.rival >= RIVAL_LEAST:
             said.append(

@@ -87,8 +87,7 @@ def replicas(posterior: Posterior) -> Iterator[tuple[pl.DataFrame, Array, Array,
     """Some combinations at a time: their counts, and for each draw the wins that it expects, their variance, and the
     wins of as many new games, each of shape (draws, combinations).
     """
-    random = np.random.default_rng(posterior.settings.seed)
-    few = posterior.thinned(DRAWN_GAMES)
+    random, few = np.random.default_rng(posterior.settings.seed), posterior.thinned(DRAWN_GAMES)
     rho = few.rho()
     for part, starts in blocks(posterior.rows):
         chances, games = few.chances(part), part["games"].to_numpy()
@@ -119,7 +118,7 @@ def replicate(random: np.random.Generator, games: Counted, chances: Array, rho: 
 
 def tidy_draws(posterior: Posterior) -> pl.DataFrame:
     """Every draw: chain, draw, parameter, model (for a shift, its level), value; learned widths as "sd of m"."""
-    frames: list[pl.DataFrame] = []
+    frames = []
     widths = {f"sd of {name}": values[..., None] for name, values in posterior.sds.items()}
     for name, draws in {**posterior.draws, **widths}.items():
         chain, draw, model = (axis.ravel() for axis in np.indices(draws.shape, dtype=np.int32))
@@ -188,9 +187,7 @@ def in_the_running(names: Sequence[str], chances: Array) -> str:
 
 def percent(chance: float) -> str:
     """A probability in words; never certain, since it comes from draws."""
-    if chance > 0.99:
-        return "more than 99%"
-    return f"{chance:.0%}" if chance >= 0.01 else "less than 1%"
+    return "more than 99%" if chance > 0.99 else f"{chance:.0%}" if chance >= 0.01 else "less than 1%"
 
 
 FEW_DRAWS = 1000
@@ -201,9 +198,8 @@ OBSERVED, FITTED, PRIORS = "observed", "the fitted model", "the priors alone"
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A figure of the observed games, or of as many that a model makes. figure: one of `CHECKED`, of which the spread
-    is the standard deviation of win rates over combinations; source: OBSERVED, FITTED or PRIORS; value: the mean over
-    draws, lo and hi: the central 95%.
+    """A figure (one of `CHECKED`; the spread is a standard deviation) of the observed games, or of as many that a model
+    makes (source: OBSERVED, FITTED or PRIORS). value: the mean over draws; lo, hi: the central 95%.
     """
 
     figure: str

@@ -10,7 +10,7 @@ import polars as pl
 from scipy.optimize import brentq
 
 from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, PLAYERS, VOTER, add, stated
-from liescope.benchmark.capability.model import PAPER
+from liescope.benchmark.capability.model import PAPER, ROLES
 from liescope.benchmark.capability.posterior import sample_longer
 from liescope.benchmark.capability.priors import moved_sentence
 from liescope.benchmark.capability.results import (
@@ -64,9 +64,7 @@ def reading(offset: bool) -> tuple[str, ...]:
 
 
 def notes(fits: Sequence[ConditionFit], drawn_votes: str, unfit: Mapping[str, str]) -> list[str]:
-    """Sentences that must accompany any figure of these fits: whose words, what was left out, which conditions have no
-    fit (unfit: the reasons).
-    """
+    """Sentences that must accompany any figure of these fits. unfit: why a condition has no fit."""
     counts = add([part.counts for part in fits])
     words = [text for source, text in _SOURCES.items() if source in counts.sources] or [NO_SOURCE]
     words += counts.notes
@@ -107,9 +105,7 @@ def _cautions(part: ConditionFit) -> Iterable[str]:
 
 
 def left_sentence(posterior: Posterior) -> str:
-    """The share of the variance between players that games leave open, and what it means; "" if players cannot be
-    compared.
-    """
+    """What share of the variance between players games leave open; "" if players cannot be compared."""
     left = uncertainty_left(posterior)
     if not left:
         return ""
@@ -147,19 +143,13 @@ def separated(cells: pl.DataFrame, offset: bool) -> Iterator[str]:
                 )
 
 
-_LEADS = {
-    "m": (DECEIVER, f"deceives best as the {DECEIVER}"),
-    "d": (DISCLOSER, f"is believed most as the {DISCLOSER}"),
-    "v": (VOTER, f"follows the better speaker most reliably as the {VOTER}"),
-}
+_LEADS = {"m": "deceives best", "d": "is believed most", "v": "follows the better speaker most reliably"}
 _DOUBT = " (by a model that does not fit these games, whose intervals are too narrow)"
 _MOST = 20  # beyond so many times the games, no number is given
 
 
 def findings(fits: Sequence[ConditionFit]) -> tuple[str, str, str]:
-    """The model with the highest m, d and v of each condition if it is the highest in 95% of the posterior draws;
-    otherwise those still in the running.
-    """
+    """Who leads in m, d and v, if it is the highest in 95% of the draws; otherwise those still in the running."""
     m, d, v = (
         f"{'; '.join((f'with {fit.condition}, ' if fit.condition else '') + _lead(name, fit) for fit in fits)}."
         for name in _LEADS
@@ -168,7 +158,8 @@ def findings(fits: Sequence[ConditionFit]) -> tuple[str, str, str]:
 
 
 def _lead(parameter: str, fit: ConditionFit) -> str:
-    posterior, (role, leads) = fit.posterior, _LEADS[parameter]
+    posterior, role = fit.posterior, ROLES[parameter]
+    leads = f"{_LEADS[parameter]} as the {role}"
     these, the = ("these games", "the") if fit.condition else ("These games", "The")
     names = posterior.names[parameter]
     if posterior.faults:
@@ -197,16 +188,13 @@ def _games(posterior: Posterior, draws: Array) -> str:
     The scores are taken to be their means. Their deviations fall with the square root of the number of games; where
     counts are dispersed, each further game of a combination counts less.
     """
-    played, rho = posterior.cells["games"].to_numpy().astype(np.float64), float(posterior.rho().mean())
+    played, rho = posterior.cells["games"].to_numpy(), float(posterior.rho().mean())
     means = draws.mean(axis=0)
 
-    def independent(games: Array) -> float:
-        """How many independent games would be as informative."""
-        return float((games / (1 + np.maximum(games - 1, 0) * rho)).sum())
-
     def chance(times: float) -> float:
-        worth = independent(times * played) / independent(played)
-        return float(chances_of_first(means + (draws - means) / np.sqrt(worth))[means.argmax()])
+        # How many independent games would be as informative, and how many now.
+        more, now = ((games / (1 + np.maximum(games - 1, 0) * rho)).sum() for games in (times * played, played))
+        return float(chances_of_first(means + (draws - means) / np.sqrt(more / now))[means.argmax()])
 
     if chance(_MOST) < SURE:
         return f"even {_MOST} times as many games like these would not settle it"
