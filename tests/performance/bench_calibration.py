@@ -28,6 +28,7 @@ from liescope.benchmark.capability.backend import Array
 from liescope.benchmark.capability.counts import PLAYERS, SCHEMA, tally
 from liescope.benchmark.capability.model import Variant, variant
 from liescope.benchmark.capability.posterior import sampled
+from liescope.generate.runs.plan_games import designed
 
 Ranks = npt.NDArray[np.int64]
 LIKELIHOOD = "log likelihood"
@@ -41,6 +42,14 @@ def cube(models: int, games: int) -> pl.DataFrame:
     """Every combination of the models, nothing won yet."""
     rows = [(*key, 0, games) for key in product([f"model-{n:02}" for n in range(models)], repeat=3)]
     return tally(pl.DataFrame(rows, SCHEMA, orient="row"))
+
+
+def background(models: int, backgrounds: int, games: int) -> pl.DataFrame:
+    """The combinations of a background design, nothing won yet."""
+    rows = cube(models, games)
+    names = sorted(set(rows["mafioso"]))
+    cells = pl.DataFrame(designed("background", PLAYERS, names, names[:backgrounds]), list(PLAYERS), orient="row")
+    return rows.join(cells, on=PLAYERS, how="semi", maintain_order="left")
 
 
 def from_priors(random: np.random.Generator, variant: Variant, models: int) -> dict[str, Array]:
@@ -160,17 +169,16 @@ def _furthest(ranks: Ranks) -> Array:
     return np.asarray(tails[places[:, None], below].min(axis=0))
 
 
-def report_calibration(name: str, rows: pl.DataFrame, sets: int) -> None:
-    found = calibrate(rows, variant(name), sets)
-    models, games = rows["mafioso"].n_unique(), rows["games"][0]
+def report_calibration(name: str, design: str, rows: pl.DataFrame, sets: int) -> None:
+    found = calibrate(rows, variant(name), sets, SamplerOptions())
     print(
-        f"\n{name}: {sets} data sets, {models} models, {rows.height} combinations of {games} games; "
+        f"\n{name}, {design}: {sets} data sets, {rows.height} combinations of {rows['games'][0]} games; "
         f"{found.faults} with faults, {sets - int(found.usable.sum())} not usable; {found.seconds:.0f} s\n"
         f"{'':16}{'envelope p':>11}  intervals that hold the truth (standard error)"
     )
     for parameter, inside in found.held.items():
         print(f"{parameter:16}{found.uniform[parameter]:11.3f}  {shares(inside)}")
-        print(f"{'':27}  {shares(inside[found.usable])}  usable alone")
+        print(f"{'':27}  {shares(inside[found.usable])}  usable alone", flush=True)
 
 
 def shares(inside: npt.NDArray[np.bool_]) -> str:
@@ -180,8 +188,9 @@ def shares(inside: npt.NDArray[np.bool_]) -> str:
 
 
 def bench_calibration(sets: int = 200) -> None:
-    for name in ("paper", "offset+dispersion"):
-        report_calibration(name, cube(5, 60), sets)
+    for name in ("offset+dispersion", "paper"):
+        report_calibration(name, "five models, full", cube(5, 60), sets)
+        report_calibration(name, "eight models, three backgrounds", background(8, 3, 40), sets)
 
 
 if __name__ == "__main__":
