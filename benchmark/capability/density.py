@@ -16,6 +16,7 @@ import numba
 import numpy as np
 import polars as pl
 from scipy.optimize import minimize
+from scipy.special import expit
 
 from liescope.benchmark.capability.backend import Array
 from liescope.benchmark.capability.model import MEAN_SD, PIVOT_SD, RHO_PRIOR, Variant, code_rows
@@ -395,7 +396,7 @@ class Density:
             for other, other_mass, _ in modes[1:]
             if (other - x) @ curve @ (other - x) > self.dimensions  # not the same one
         ]
-        share = 1 / (1 + math.exp(-max(rivals))) if rivals else 0.0
+        share = float(expit(max(rivals, default=-math.inf)))
         x, covariance = self._measured(x, curve)
         return x, np.asarray(np.linalg.cholesky(covariance)), share
 

@@ -19,6 +19,7 @@ from liescope.benchmark.capability.density import Density
 from liescope.benchmark.capability.model import DEFAULT, PAPER, Variant, code_rows
 from liescope.benchmark.capability.posterior import Posterior, fit, sampled
 from liescope.benchmark.capability.results import scores
+from tests.performance.bench_calibration import background, play
 
 pm = load("arviz", "pymc")  # what it imports warns once a day, and here a warning is an error
 MODELS = ("ant", "bee", "cow", "dog")
@@ -156,3 +157,41 @@ def test_equal_models_that_many_games_show_to_be_equal_have_numbers() -> None:
     found = sampled(pl.DataFrame(counted, SCHEMA, orient="row"), DEFAULT, SamplerOptions(draws=150, tune=300, chains=2))
     assert not {"m", "d"} & set(found.unidentified())  # equal deceivers leave v open
     assert scores(found).drop_nulls(["m", "d"]).height == 3
+
+
+def mixed_signs(number: int) -> tuple[pl.DataFrame, dict[str, np.ndarray]]:
+    """(counts of ten models on five backgrounds, of which two follow the worse speaker; the truth)."""
+    random = np.random.default_rng([7, number])
+    v = 1 + random.normal(0, 0.5, 10)
+    v[:5] = np.abs(random.normal(1.5, 1, 5)) + 0.3
+    v[random.choice(5, 2, replace=False)] *= -1
+    size = max(abs(v.mean()), 0.2) * np.sign(v.mean())
+    truth = {"m": size * random.normal(0, 0.6, 10), "d": size * random.normal(0.3, 0.6, 10), "v": v / size}
+    truth |= {"b": random.normal(0, 0.3, 10), "rho": np.array([0.02])}
+    return play(random, background(10, 5, 100), truth), truth
+
+
+@pytest.mark.parametrize("numbers", [range(8), pytest.param(range(8, 208), marks=pytest.mark.long)], ids=["8", "200"])
+def test_scores_are_not_upside_down_where_villagers_differ_in_sign(numbers: range) -> None:
+    turned = []
+    for number in numbers:
+        rows, truth = mixed_signs(number)
+        density = Density(rows, DEFAULT)
+        mode = density.parameters(np.zeros(density.dimensions))
+        if min(np.corrcoef(mode[name], truth[name])[0, 1] for name in "mv") < 0:
+            turned.append(number)
+    assert turned == []
+
+
+def test_a_second_solution_of_some_mass_is_a_sentence(mute: Posterior) -> None:
+    assert "SIGNS" not in " ".join(mute.cautions())
+    assert "roughly 40%" in " ".join(replace(mute, rival=0.4).cautions())
+
+
+def test_our_draws_and_those_of_pymc_are_of_one_posterior(rows: pl.DataFrame) -> None:
+    ours = sampled(rows, DEFAULT, SamplerOptions(draws=500, tune=500, chains=2)).flat()
+    theirs = sampled(rows, DEFAULT, SamplerOptions(draws=300, tune=400, chains=2, sampler="pymc")).flat()
+    for name, draws in ours.items():
+        sd = draws.std(axis=0)
+        assert (np.abs(draws.mean(axis=0) - theirs[name].mean(axis=0)) < 0.35 * sd).all(), name
+        assert theirs[name].std(axis=0) == pytest.approx(sd, rel=0.3), name
