@@ -280,7 +280,7 @@ class Density:
     """The density of one model for one frame of rows.
 
     names: for each parameter, what its entries stand for. dimensions: how many coordinates there are. rival: the share
-    of the posterior that a second mode has, which chains may not reach, by Laplace's approximation; 0 if none was found.
+    of the posterior that a second mode has, which chains may not reach, by Laplace's approximation; 0 if none is found.
     """
 
     def __init__(self, rows: pl.DataFrame, variant: Variant) -> None:

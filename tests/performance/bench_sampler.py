@@ -33,7 +33,8 @@ def bench_sampler() -> None:
                 worst = min(found.ess_bulk_min, found.ess_tail_min)
                 print(
                     f"{models:4} models  {name:18} {settings.sampler:5} {seconds:7.1f} CPU s  "
-                    f"r-hat {found.r_hat_max:.4f}  effective {worst:6.0f}  a second {worst / seconds:8.1f}  diverged {found.divergences}",
+                    f"r-hat {found.r_hat_max:.4f}  effective {worst:6.0f}  "
+                    f"a second {worst / seconds:8.1f}  diverged {found.divergences}",
                     flush=True,
                 )
 
