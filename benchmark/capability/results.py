@@ -118,7 +118,7 @@ def replicate(random: np.random.Generator, games: Counted, chances: Array, rho: 
 
 def tidy_draws(posterior: Posterior) -> pl.DataFrame:
     """Every draw: chain, draw, parameter, model (for a shift, its level), value; learned widths as "sd of m"."""
-    frames = []
+    frames: list[pl.DataFrame] = []
     widths = {f"sd of {name}": values[..., None] for name, values in posterior.sds.items()}
     for name, draws in {**posterior.draws, **widths}.items():
         chain, draw, model = (axis.ravel() for axis in np.indices(draws.shape, dtype=np.int32))
