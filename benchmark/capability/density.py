@@ -32,6 +32,7 @@ _PRIOR = 5.0  # independent draws that a guess of 1 is worth
 _LEAST = 0.01  # lower bound of a variance
 _FAR = 1e6  # noise for an effect without data
 _STEP = 1e-4  # step of a numerical second derivative
+_WIDEST = 30.0  # bound of the logarithm of an sd, either way, for a search that steps too far
 _FLATTEST = 0.05  # lower bound of a curvature; a prior's is 1
 _BEGIN_SD, _BEGIN_RHO = math.log(0.5), -4.0  # start of the search for the mode
 
@@ -40,9 +41,9 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile without the interpreter's lock, and cache on disk if possible."""
     made: Callable[..., Any]
     try:
-        made = numba.njit(nogil=True, cache=True)(function)
+        made = numba.njit(nogil=True, cache=True, error_model="numpy")(function)
     except RuntimeError:  # numba has no folder to write to
-        made = numba.njit(nogil=True)(function)
+        made = numba.njit(nogil=True, error_model="numpy")(function)
     return made
 
 
@@ -163,7 +164,7 @@ def parameters(x: Array, plan: Plan, effects: Array, theta: Array, log_sds: Arra
         start, end = plan.begins[vector], plan.begins[vector + 1]
         size = end - start
         if plan.dispersed:
-            log_sds[vector] = x[count + vector]
+            log_sds[vector] = min(max(x[count + vector], -_WIDEST), _WIDEST)
         else:
             log_sds[vector] = math.log(plan.widths[vector]) + (keen if vector < 2 else 0.0)
         variance = math.exp(2.0 * log_sds[vector])
@@ -389,7 +390,7 @@ class Density:
         for _ in range(2):
             starts.append(start.copy())
             starts[-1][:scores] = random.normal(size=scores)
-        modes = sorted((first, *map(self._mode, starts)), key=lambda mode: -mode[1])
+        modes = sorted((first, *map(self._mode, starts)), key=lambda mode: -np.nan_to_num(mode[1], nan=-np.inf))
         x, mass, curve = modes[0]
         rivals = [
             other_mass - mass

@@ -183,6 +183,14 @@ def test_scores_are_not_upside_down_where_villagers_differ_in_sign(numbers: rang
     assert turned == []
 
 
+@pytest.mark.parametrize("chosen", EVERY, ids=lambda chosen: chosen.name)
+def test_a_search_that_steps_too_far_gets_an_answer(chosen: Variant, rows: pl.DataFrame) -> None:
+    density = Density(rows, chosen)
+    for far in (-900.0, 900.0):
+        height, _ = density.log_density(np.full(density.dimensions, far))
+        assert not height > density.log_density(density.coordinates[1])[0]
+
+
 def test_a_second_solution_of_some_mass_is_a_sentence(mute: Posterior) -> None:
     assert "SIGNS" not in " ".join(mute.cautions())
     assert "roughly 40%" in " ".join(replace(mute, rival=0.4).cautions())
