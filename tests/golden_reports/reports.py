@@ -15,7 +15,7 @@ from tests.golden.world import World
 from tests.golden_reports.outline import folder, outline
 
 FOLDER = Path(__file__).parent / "frozen"
-SAMPLED = ("--model", "paper", "--draws", "500", "--tune", "300")
+SAMPLED = ("--draws", "500", "--tune", "300")
 
 
 @dataclass(frozen=True)
