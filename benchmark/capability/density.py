@@ -33,6 +33,7 @@ _LEAST = 0.01  # lower bound of a variance
 _FAR = 1e6  # noise for an effect without data
 _STEP = 1e-4  # step of a numerical second derivative
 _WIDEST = 30.0  # bound of the logarithm of an sd, either way, for a search that steps too far
+_RANDOM, _TURNS = 4, 2  # searches from points at random, and rounds from the best modes turned round
 _FLATTEST = 0.05  # lower bound of a curvature; a prior's is 1
 _BEGIN_SD, _BEGIN_RHO = math.log(0.5), -4.0  # start of the search for the mode
 
@@ -375,8 +376,8 @@ class Density:
         """(centre, factor) of the Laplace approximation at the mode of most mass, and the share of all mass that the
         next one has. Leaves the plan with coordinates that suit every sd.
 
-        With every m, d and v - 1 turned round, many chances stay nearly as they are: the search begins also there, and
-        at two points drawn at random.
+        With every m, d and v - 1 turned round, many chances stay nearly as they are: the search begins also at such
+        points beside the best modes, and at some drawn at random.
         """
         start = np.zeros(self.dimensions)
         start[self._sds] = _BEGIN_SD
@@ -385,12 +386,15 @@ class Density:
         scores = int(self._plan.begins[3]) - 3
         turned = np.ones(self.dimensions)
         turned[:scores] = turned[self._sds.stop : self._sds.stop + 1 + self._variant.offset] = -1
-        first = self._mode(start)
-        starts, random = [turned * first[0]], np.random.default_rng(0)
-        for _ in range(2):
-            starts.append(start.copy())
-            starts[-1][:scores] = random.normal(size=scores)
-        modes = sorted((first, *map(self._mode, starts)), key=lambda mode: -np.nan_to_num(mode[1], nan=-np.inf))
+        modes, random = [self._mode(start)], np.random.default_rng(0)
+        for _ in range(_RANDOM):
+            begin = start.copy()
+            begin[:scores] = random.normal(size=scores)
+            modes.append(self._mode(begin))
+        for _ in range(_TURNS):
+            modes.sort(key=lambda mode: -np.nan_to_num(mode[1], nan=-np.inf))
+            modes += [self._mode(turned * mode[0]) for mode in modes[:2]]
+        modes.sort(key=lambda mode: -np.nan_to_num(mode[1], nan=-np.inf))
         x, mass, curve = modes[0]
         rivals = [
             other_mass - mass
