@@ -197,7 +197,7 @@ OBSERVED, FITTED, PRIORS = "observed", "the fitted model", "the priors alone"
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class PredictiveCheck:
     """A figure (one of `CHECKED`; the spread is a standard deviation) of the observed games, or of as many that a model
     makes (source: OBSERVED, FITTED or PRIORS). value: the mean over draws; lo, hi: the central 95%.
     """
@@ -227,7 +227,7 @@ class Goodness:
     inside: float
     combinations: int
     games: int
-    checks: list[Check]
+    checks: list[PredictiveCheck]
 
     def sentence(self) -> str:
         """How counts scatter, beside those that the model makes."""
@@ -249,7 +249,7 @@ def goodness(posterior: Posterior) -> Goodness:
     for source, (won, rate, square) in {OBSERVED: observed, FITTED: fitted, PRIORS: before}.items():
         spread = np.sqrt(np.maximum(square / cells.height - np.square(rate / cells.height), 0))
         for figure, drawn in zip(CHECKED, (won / cells["games"].sum(), spread), strict=True):
-            checks.append(Check(figure, source, *map(float, summary(drawn))))
+            checks.append(PredictiveCheck(figure, source, *map(float, summary(drawn))))
     return Goodness(
         float(seen.mean()),
         float(replicated.mean()),

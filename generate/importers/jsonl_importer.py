@@ -176,11 +176,12 @@ class TableImporter(Importer):
             if isinstance(row, Rejected):
                 yield row
                 continue
-            for late in [] if row.keys() <= known.keys() else [one for one in row if one not in known][:again]:
+            for late in [] if row.keys() <= known.keys() else [one for one in row if one not in known]:
                 known[late] = None
                 again -= 1
-                with suppress(BadData):
-                    reader, columns = self.reader([*columns, late], [*told, row]), [*columns, late]
+                if again >= 0:
+                    with suppress(BadData):
+                        reader, columns = self.reader([*columns, late], [*told, row]), [*columns, late]
                 self.receipt.reads(known, reader.used)
             try:
                 key = reader.key(row)

@@ -255,6 +255,9 @@ def test_a_column_that_comes_late_is_read_from_there_and_one_of_no_use_is_told(
     assert (len(receipt.groups), {*receipt.ignored}) == (4, {"mood", "message"})
     first = [{"text": "Words of one.", "a": 1}, {"text": "Words of two.", "b": 1}, {"text": "Three.", "label": "lie"}]
     assert import_games("text", first, out=tmp_path / "b").receipt.ignored == ("a", "b")
+    monkeypatch.setattr(jsonl_importer, "_AGAIN", 1)  # those that come when no more are learned are told all the same
+    told = import_games("text", lines(tmp_path / "c.jsonl", rows), out=tmp_path / "c").receipt
+    assert {"group", "mood", "message"} <= {*told.ignored}
 
 
 def test_which_way_a_bare_1_was_read_is_told_with_what_turns_it_round(tmp_path: Path) -> None:
