@@ -21,6 +21,7 @@ TINY = 1e-8
 _TIMES, _MARKS = ("seconds", "cpu_seconds", "built", "at"), ("versions", "liescope", "bytes", "sha256", "id", "learned")
 VOLATILE = frozenset({*_TIMES, *_MARKS})
 _NUMBER = re.compile(r"[−–-]?\d[\d,]*(\.\d+)?(e[+-]?\d+)?%?")
+_ROUGH = re.compile(r" \([a-z ]+: a rough figure[^)]*\)")  # said or not by a bound on what is sampled
 _TEXT = frozenset({"h1", "h2", "h3", "h4", "h5", "p", "li", "figcaption", "caption", "th", "summary", "dt", "dd", "a"})
 _HIDDEN = frozenset({"script", "style", "svg"})
 
@@ -55,7 +56,7 @@ def outline(data: Any, loose: bool) -> Any:
 
 def _words(text: str, loose: bool) -> str:
     text = masked(text)
-    text = _NUMBER.sub("N", text) if loose else text
+    text = _ROUGH.sub("", _NUMBER.sub("N", text)) if loose else text
     return text if len(text) <= 600 else f"{text[:300]}… {digest(text)}"
 
 
