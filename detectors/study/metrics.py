@@ -212,19 +212,29 @@ def flagged(score: Any, at: float | Floats) -> Any:
 def decision_metrics(data: Scored, weights: Weights) -> dict[str, Floats]:
     """Each (weights,), NaN where a threshold or a class is missing.
 
-    recall_at_{level}_fpr and realised_fpr_at_{level}; at the threshold DECISION: macro_f1, the mean of the F1 of both
-    classes, lie_f1, the F1 of deceptive statements, and balanced_accuracy, the mean recall of both classes.
+    recall_at_{level}_fpr, realised_fpr_at_{level} and g_mean2_at_{level}_fpr; at the threshold DECISION: macro_f1, the
+    mean of the F1 of both classes, lie_f1, the F1 of deceptive statements, balanced_accuracy, the mean recall of both
+    classes, and g_mean2.
     """
     found: dict[str, Floats] = {}
     for level in LEVELS:
         recall, fpr = rates(data, data.cuts.get(level), weights)
         found |= {f"recall_at_{level}_fpr": recall, f"realised_fpr_at_{level}": fpr}
+        found[f"g_mean2_at_{level}_fpr"] = g_mean_squared(recall, fpr)
     recall, fpr = rates(data, data.cuts.get(DECISION), weights)
     lies, honest = (weights @ np.bincount(data.game[rows], minlength=data.games) for rows in (data.y, ~data.y))
     tp, fp = recall * lies, fpr * honest
     lie_f1 = _f1(tp, fp, lies - tp)
     macro = (lie_f1 + _f1(honest - fp, lies - tp, fp)) / 2
-    return {**found, DECISION: macro, "lie_f1": lie_f1, "balanced_accuracy": (recall + 1 - fpr) / 2}
+    both = {"balanced_accuracy": (recall + 1 - fpr) / 2, "g_mean2": g_mean_squared(recall, fpr)}
+    return {**found, DECISION: macro, "lie_f1": lie_f1, **both}
+
+
+def g_mean_squared(recall: Any, fpr: Any) -> Any:
+    """The square of the geometric mean of both classes' recalls (Kubat and Matwin 1997): 0 where all are called the
+    same, .25 for a coin.
+    """
+    return recall * (1 - fpr)
 
 
 def rates(data: Scored, at: float | Floats | None, weights: Weights) -> tuple[Floats, Floats]:
@@ -272,11 +282,14 @@ METRICS = (
     Metric("matched_recall_5pct", "recall at a realised FPR of 5%", rank_metrics, compared=True),
     Metric("recall_at_1pct_fpr", "recall (threshold for 1%)", decision_metrics, "1pct"),
     Metric("realised_fpr_at_1pct", "realised FPR (for 1%)", decision_metrics, "1pct"),
+    Metric("g_mean2_at_1pct_fpr", "g-mean² (threshold for 1%)", decision_metrics, "1pct"),
     Metric("recall_at_5pct_fpr", "recall (threshold for 5%)", decision_metrics, "5pct"),
     Metric("realised_fpr_at_5pct", "realised FPR (for 5%)", decision_metrics, "5pct"),
+    Metric("g_mean2_at_5pct_fpr", "g-mean² (threshold for 5%)", decision_metrics, "5pct"),
     Metric("macro_f1", "macro F1", decision_metrics, DECISION, compared=True),
     Metric("lie_f1", "lie F1", decision_metrics, DECISION, compared=True),
     Metric("balanced_accuracy", "balanced accuracy", decision_metrics, DECISION, compared=True),
+    Metric("g_mean2", "g-mean²", decision_metrics, DECISION, compared=True),
     Metric("brier", "Brier score", brier, compared=True),
     Metric("calibration_error", "calibration error (debiased)", squared_error, span=REAL, rooted=True),
     Metric(OF_SHUFFLES, "AUROC of shuffled labels, mean and range"),

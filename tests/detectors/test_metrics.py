@@ -12,6 +12,7 @@ from sklearn.metrics import (
     balanced_accuracy_score,
     brier_score_loss,
     f1_score,
+    recall_score,
     roc_auc_score,
     roc_curve,
 )
@@ -90,6 +91,9 @@ def test_a_weighted_metric_equals_the_metric_of_the_resampled_statements() -> No
         assert found["lie_f1"][draw] == pytest.approx(f1_score(y, score > 0.5))
         assert found["macro_f1"][draw] == pytest.approx(f1_score(y, score > 0.5, average="macro"))
         assert found["balanced_accuracy"][draw] == pytest.approx(balanced_accuracy_score(y, score > 0.5))
+        for name, at in {"g_mean2": 0.5, "g_mean2_at_5pct_fpr": 0.6}.items():
+            recalls = recall_score(y, score > at, average=None)
+            assert found[name][draw] == pytest.approx(recalls.prod())
 
 
 def test_recall_at_a_rate_flags_as_many_honest_statements_in_every_weighting_and_parts_ties_at_random() -> None:
