@@ -1,4 +1,4 @@
-"""A linear probe: a logistic regression on the hidden states of a local causal language model at a statement's tokens.
+"""A probe: a small head on the hidden states of a local causal language model at a statement's tokens.
 That a linear function of such states separates true from false, and honest from deceptive, was shown by Azaria and
 Mitchell (2023), Marks and Tegmark (2023) and Goldowsky-Dill et al. of Apollo Research (2025), for what the model itself
 reads or says. Here it reads what others said: the context and then the statement; the states are averaged over the
@@ -38,7 +38,8 @@ from liescope.common.statistics import Bools, Floats, expit
 from liescope.detectors.detector import Detector, DetectorOptions, Groups, Progress, Publication, silent
 from liescope.detectors.examples import Example
 from liescope.detectors.folds import by_game, by_unit
-from liescope.detectors.logistic import TRAIN_AGAIN, ScaledLogistic, read_numbers, two_columns, write_numbers
+from liescope.detectors.logistic import TRAIN_AGAIN, read_numbers, two_columns, write_numbers
+from liescope.detectors.probing.heads import Head, HeadName, learn
 from liescope.detectors.text_form import TextConfig, by_length, textualize
 
 _CHOICES = "give the Hub id of a causal language model that you can reach, or its folder"
@@ -196,7 +197,7 @@ class Activations:
         return states
 
 
-_FILE, _PROBE_FILE = "head.npy", "probe.npy"
+_FILE, _PROBE_FILE = "head.safetensors", "probe.npy"
 _PROBE = Passage("", "speaker: I checked player1 last night and I trust player2.")
 _MODELS = 3  # speaking models, at least, for the layer to be chosen on models that were held out
 _APART = 0.1  # standard deviations; rounding to bf16 moves most of a state by less, another model by more
@@ -208,12 +209,15 @@ class ProbeOptions(DetectorOptions):
     model: str = Field(default="", description="the language model that is read, a Hub id or a folder")
     layers: int = Field(default=8, ge=1, description="layers to choose among, evenly spaced")
     layer: int = Field(default=0, ge=0, description="the layer to use, 0 to choose on models that are held out")
-    strength: float = Field(default=0.01, gt=0, description="inverse of the L2 penalty, scikit-learn's C")
+    head: HeadName = Field(default="logistic", description="what reads the states: logistic, mean-difference, lda, mlp")
+    strength: float = Field(
+        default=0.01, gt=0, description="inverse of the penalty of logistic and mlp, scikit-learn's C"
+    )
     max_length: int = Field(default=512, ge=8, description="tokens of a pass: the statement, and what fits before it")
 
 
 class ProbeDetector(Detector):
-    """A logistic regression over a language model's hidden states."""
+    """A head over a language model's hidden states."""
 
     kind = "probe"
     options_type = ProbeOptions
@@ -229,7 +233,7 @@ class ProbeDetector(Detector):
 
     options: ProbeOptions
     _states: Activations
-    _head: ScaledLogistic
+    _head: Head
 
     def fit(self, examples: Sequence[Example], y: Bools, groups: Groups, progress: Progress = silent) -> Self:
         o = self.options
@@ -242,7 +246,7 @@ class ProbeDetector(Detector):
             found, left_out = self._try_layers(states, y, groups, [one.speaker_model for one in examples], progress)
             best = int(found.argmax())
             self.notes = (f"probe: layer {layers[best]} of {model.layers} is the best on {left_out}",)
-        self._head = ScaledLogistic.learned(_of_layer(states, best), y, o.strength)
+        self._head = learn(o.head, _of_layer(states, best), y, groups, o.strength, o.seed)
         self.options = o.model_copy(update={"layer": layers[best], "model": kept_name(o.model)})
         return self
 
@@ -268,7 +272,7 @@ class ProbeDetector(Detector):
         if not 1 <= o.layer <= model.layers:
             raise BadData(f"{folder} names the layer {o.layer} of {model.layers}; {TRAIN_AGAIN}")
         now = _probe(model, o)
-        head = ScaledLogistic.read(folder / _FILE, len(now))
+        head = Head.read(folder / _FILE, len(now), o.head)
         then = read_numbers(folder / _PROBE_FILE, now.shape)
         if np.median(np.abs(now - then) / head.spread) > _APART:
             raise BadData(
@@ -284,18 +288,19 @@ class ProbeDetector(Detector):
         """((layers,) the mean held-out AUROC, what was held out: speaking models, or else games)."""
         from sklearn.metrics import roc_auc_score
 
+        o = self.options
         models, rows = np.array(speakers, dtype=np.str_), np.arange(len(y))
         left_out, folds = "speaking models that were held out", by_unit(models, groups, y, rows)
         if len(np.unique(models)) < _MODELS or len(folds) < 2:
-            left_out, folds = "games that were held out", by_game(groups, y, rows, self.options.seed)
+            left_out, folds = "games that were held out", by_game(groups, y, rows, o.seed)
         if not folds:
             raise UsageError("too few games to hold any out and choose a layer on them; name one with --layer")
         found = np.zeros((len(folds), states.shape[1]))
-        for number, (learn, out) in enumerate(folds):
+        for number, (of, out) in enumerate(folds):
             for at in range(states.shape[1]):
                 progress("choosing a layer", number * states.shape[1] + at, found.size)
                 layer = _of_layer(states, at)
-                head = ScaledLogistic.learned(layer[learn], y[learn], self.options.strength)
+                head = learn(o.head, layer[of], y[of], groups[of], o.strength, o.seed)
                 found[number, at] = roc_auc_score(y[out], head.odds(layer[out]))
         progress("choosing a layer", found.size, found.size)
         return np.asarray(found.mean(axis=0)), left_out

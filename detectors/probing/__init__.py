@@ -1,0 +1,1 @@
+"""Probes: what a language model's states tell of what it says."""

@@ -1,0 +1,221 @@
+"""The heads of a probe: what turns a language model's states into the log-odds of deception. All standardise the states
+by what they learned on.
+
+    logistic          a logistic regression
+    mean-difference   along the difference of the two classes' means, as Marks and Tegmark (2023) do
+    lda               the same, in the metric of the covariance, shrunk as Ledoit and Wolf (2004) do
+    mlp               one hidden layer of 64 rectified units
+    attention         one learned query weighs the tokens of a statement; a logistic regression of what they add up to
+
+The first three are linear. The last two descend with AdamW, for as many epochs as do best on games that are kept aside,
+and then anew on all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liescope.common.reading import Reading, regular
+from liescope.common.statistics import Bools, Floats, logit
+from liescope.detectors.detector import Groups
+from liescope.detectors.folds import Rows, held_out_rows
+from liescope.detectors.logistic import TRAIN_AGAIN, ScaledLogistic, numbers
+
+HeadName = Literal["logistic", "mean-difference", "lda", "mlp"]
+_HIDDEN, _EPOCHS, _PATIENCE, _RATE = 64, 40, 8, 3e-3
+_BATCH, _BATCHES = 32, 64  # the least statements of a step, and the most steps of an epoch
+_ASIDE = 0.2  # of the games, to choose the number of epochs on
+_AT_ONCE = 256
+_RIDGE = 1e-6  # of standardised states, so that those which never vary have an inverse
+
+Arrays = Mapping[str, NDArray[np.floating[Any]]]
+
+
+@dataclass(frozen=True, slots=True)
+class TokenStates:
+    """The states of every token of n statements. values: (tokens, width), one statement after the other; ends: (n,),
+    where each ends.
+    """
+
+    values: NDArray[np.float16]
+    ends: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, statements: Any) -> Self:
+        """statements: n arrays (tokens, width)."""
+        return cls(np.concatenate(statements), np.cumsum([len(one) for one in statements]))
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    def __getitem__(self, rows: Any) -> TokenStates:
+        """The statements of these rows."""
+        starts = np.append(0, self.ends[:-1])
+        return TokenStates.of([self.values[a:b] for a, b in zip(starts[rows], self.ends[rows], strict=True)])
+
+
+States = NDArray[Any] | TokenStates
+"""Of n statements: (n, width), or of every token."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A learned head. arrays: `mean` and `spread`, (width,), of what it learned on; `weights` and `offset` of its last
+    layer; of an mlp `hidden` (units, width) and `bias` (units,), of attention `query` (width,).
+    """
+
+    name: str
+    arrays: Arrays
+
+    @property
+    def spread(self) -> NDArray[np.floating[Any]]:
+        """(width,): the standard deviation of states."""
+        return self.arrays["spread"]
+
+    def odds(self, states: States) -> Floats:
+        """(n,): log-odds of deception."""
+        import torch
+
+        arrays = {name: torch.from_numpy(one.astype(np.float64)) for name, one in self.arrays.items()}
+        with torch.inference_mode():
+            parts = [
+                _odds(arrays, states[np.arange(start, min(start + _AT_ONCE, len(states)))]).numpy()
+                for start in range(0, len(states), _AT_ONCE)
+            ]
+        return np.concatenate([np.empty(0), *parts])
+
+    def write(self, path: Path) -> None:
+        """As safetensors, with the name in its header."""
+        from safetensors.numpy import save_file
+
+        save_file(dict(self.arrays), path, {"head": self.name})
+
+    @classmethod
+    def read(cls, path: Path, width: int, name: str) -> Self:
+        """A head of this name for states of this width. Raises BadData."""
+        from safetensors import safe_open
+
+        with Reading(path, TRAIN_AGAIN):
+            with safe_open(regular(path), "np") as file:
+                arrays = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 – it is no mapping
+                found = (file.metadata() or {}).get("head")
+            units = len(arrays["bias"]) if name == "mlp" else width
+            shapes: dict[str, tuple[int, ...]] = {
+                "mean": (width,),
+                "spread": (width,),
+                "weights": (units,),
+                "offset": (),
+            }
+            shapes |= {"hidden": (units, width), "bias": (units,)} if name == "mlp" else {}
+            shapes |= {"query": (width,)} if name == "attention" else {}
+            if found != name or arrays.keys() != shapes.keys():
+                raise ValueError(f"it is no head of the kind {name}")
+            for key, shape in shapes.items():
+                numbers(arrays[key], shape)
+            if not (arrays["spread"] > 0).all():
+                raise ValueError("its states are divided by 0")
+        return cls(name, arrays)
+
+
+def learn(name: str, states: States, y: Bools, groups: Groups, strength: float, seed: int) -> Head:
+    """Learn a head. y: (n,) True for deceptive; groups: (n,) the game of each, for those to keep aside; strength: the
+    inverse of the L2 penalty of `logistic`, of the weight decay of `mlp` and `attention`; the others have none. Raises
+    UsageError if the regression does not converge.
+    """
+    values = states.values if isinstance(states, TokenStates) else states
+    mean, spread = values.mean(axis=0, dtype=np.float64), values.std(axis=0, dtype=np.float64)
+    spread[spread == 0] = 1.0
+    if isinstance(states, TokenStates) or name == "mlp":
+        found = _descended(name, {"mean": mean, "spread": spread}, states, y, groups, strength, seed)
+    elif name == "logistic":
+        one = ScaledLogistic.learned(states, y, strength)
+        found = {"weights": one.weights, "offset": one.offset}
+    else:
+        found = _along(name, (states - mean) / spread, y)
+    made = {"mean": mean, "spread": spread, **found}
+    return Head(name, {key: np.array(one, np.float32, order="C") for key, one in made.items()})
+
+
+def _along(name: str, scaled: Floats, y: Bools) -> dict[str, Any]:
+    """Weights and offset of a head that knows the classes by their means. scaled: (n, width)."""
+    from scipy.linalg import solve
+    from sklearn.covariance import ledoit_wolf_shrinkage
+
+    high, low = scaled[y].mean(axis=0), scaled[~y].mean(axis=0)
+    if name == "mean-difference":
+        along = high - low
+        one = ScaledLogistic.learned((scaled @ along)[:, None], y, 1.0)
+        steep = float(one.weights[0] / one.spread[0])
+        return {"weights": along * steep, "offset": one.offset - one.mean[0] * steep}
+    inside = scaled - np.where(y[:, None], high, low)
+    shrunk, covariance = ledoit_wolf_shrinkage(inside, assume_centered=True), inside.T @ inside / len(y)
+    covariance *= 1 - shrunk
+    covariance[np.diag_indices_from(covariance)] += shrunk * (inside**2).mean() + _RIDGE
+    weights = solve(covariance, high - low, assume_a="pos")
+    return {"weights": weights, "offset": logit(y.mean()) - weights @ (high + low) / 2}
+
+
+def _odds(arrays: Mapping[str, Any], states: States) -> Any:
+    """(n,): the log-odds, as a tensor."""
+    import torch
+
+    mean, spread = arrays["mean"], arrays["spread"]
+    values = states.values if isinstance(states, TokenStates) else states
+    scaled = (torch.from_numpy(values).to(mean.dtype) - mean) / spread
+    if isinstance(states, TokenStates):
+        lengths = np.diff(states.ends, prepend=0).tolist()
+        tokens = torch.nn.utils.rnn.pad_sequence(scaled.split(lengths), batch_first=True)
+        there = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
+        heed = torch.where(there, tokens @ arrays["query"], -torch.inf).softmax(1)
+        scaled = torch.einsum("nt,ntw->nw", heed, tokens)
+    if "hidden" in arrays:
+        scaled = torch.relu(scaled @ arrays["hidden"].T + arrays["bias"])
+    return scaled @ arrays["weights"] + arrays["offset"]
+
+
+def _descended(
+    name: str, fixed: Arrays, states: States, y: Bools, groups: Groups, strength: float, seed: int
+) -> dict[str, Any]:
+    """The arrays of a head that is learned step by step."""
+    import torch
+
+    width, draw = len(fixed["mean"]), np.random.default_rng(seed)
+    units = _HIDDEN if name == "mlp" else width
+    start = {"weights": draw.normal(0, units**-0.5, units), "offset": np.zeros(())}
+    if name == "mlp":
+        start |= {"hidden": draw.normal(0, width**-0.5, (units, width)), "bias": np.zeros(units)}
+    else:
+        start |= {"query": np.zeros(width)}
+    truth = torch.from_numpy(y.astype(np.float32))
+
+    def epochs(rows: Rows) -> Iterator[dict[str, Any]]:
+        order = np.random.default_rng(seed)
+        held = {key: torch.tensor(one, dtype=torch.float32) for key, one in fixed.items()}
+        moved = {key: torch.tensor(one, dtype=torch.float32, requires_grad=True) for key, one in start.items()}
+        optimizer = torch.optim.AdamW(moved.values(), lr=_RATE, weight_decay=0.01 / strength)
+        for _ in range(_EPOCHS):
+            for part in np.array_split(order.permutation(rows), -(-len(rows) // max(_BATCH, len(rows) // _BATCHES))):
+                optimizer.zero_grad()
+                odds = _odds({**held, **moved}, states[part])
+                loss = torch.nn.functional.binary_cross_entropy_with_logits(odds, truth[part])
+                loss.backward()  # type: ignore[no-untyped-call]
+                optimizer.step()
+            yield {key: one.detach().numpy().copy() for key, one in moved.items()}
+
+    learn, check = held_out_rows(np.full(len(y), ""), y, groups, _ASIDE, seed)
+    losses = list[float]()
+    for arrays in epochs(learn) if len(check) else ():
+        odds = Head(name, {**fixed, **arrays}).odds(states[check])
+        losses.append(float(np.logaddexp(0, np.where(y[check], -odds, odds)).mean()))
+        if len(losses) - int(np.argmin(losses)) > _PATIENCE:
+            break
+    many = int(np.argmin(losses)) + 1 if losses else _EPOCHS // 2
+    *_, last = islice(epochs(np.arange(len(y))), many)
+    return last
