@@ -21,7 +21,7 @@ from liescope.common.parts import Part
 from liescope.common.report.files import csv_text
 from liescope.common.settings import takes
 from liescope.common.stores import check_not_in_store, local, stored
-from liescope.common.text import plain
+from liescope.common.text import cut, plain
 from liescope.detectors.detector import AsksChatModel, shown
 from liescope.detectors.detector_settings import ScoreFileSettings, ScoreSettings
 from liescope.detectors.saved import WINDOW, LoadedDetector, load
@@ -247,7 +247,7 @@ def score_lines(table: pl.DataFrame, width: int | None) -> Iterator[str]:
         if width is None:
             yield f"{score}\t{flag}\t{f'{verdict} ({why})' if why else verdict}\t{text}"
         else:
-            yield _cut(f"{score:5}  {flag:17}  {verdict:9}  {text}", width)
+            yield cut(f"{score:5}  {flag:17}  {verdict:9}  {text}", width)
             yield from reason_lines([f"abstains: {why}"] if why and above else (), width)
         yield from reason_lines(row.get("reasons") or (), width)
 
@@ -256,8 +256,4 @@ def reason_lines(reasons: Iterable[str], width: int | None) -> Iterator[str]:
     """Indented lines, to go below the line of their score."""
     for reason in reasons:
         line = f"    {plain(reason)}"
-        yield line if width is None else _cut(line, width)
-
-
-def _cut(line: str, width: int) -> str:
-    return line if len(line) <= width else f"{line[: width - 1]}…"
+        yield line if width is None else cut(line, width)

@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from textwrap import fill
 from typing import Annotated, TextIO
 
 import typer
@@ -74,6 +75,7 @@ _GROUPS = {
 _MODULES = {name: module for commands in _GROUPS.values() for name, (module, _) in commands.items()}
 
 _READER_GONE = 128 + signal.SIGPIPE
+_WIDTH = 80
 
 
 def _print_version(wanted: bool) -> None:
@@ -164,6 +166,10 @@ def _reader_gone(out: TextIO) -> int:
 
 
 def _fail(words: str) -> int:
-    words = hide_secrets(" ".join(named(words).split()))
-    print(f"error: {plain(words)}", file=sys.stderr)
+    words = plain(hide_secrets(" ".join(f"error: {named(words)}".split())))
+    if sys.stderr.isatty():  # a command that is to be copied stands on a line of its own
+        said, sign, command = words.partition(" with: ")
+        words = fill(f"{said}{sign}", _WIDTH, break_long_words=False, break_on_hyphens=False)
+        words += f"\n{command}" * bool(sign)
+    print(words, file=sys.stderr)
     return 1

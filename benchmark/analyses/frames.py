@@ -298,12 +298,12 @@ def load_games(
     runs = tuple(run for games in opened for run in _runs(games))
     if not any(run.finished for run in runs):
         failed = sum((run.failed for run in runs), Counter[str]())
-        why = f"{failed.total()} failed; `liescope play … --retry-failed` retries them"
-        if unheard := failed[UNHEARD]:
-            why = f"{unheard} are left out, because {UNHEARD}"
-        raise UsageError(
-            f"{', '.join(map(str, paths))}: no finished game to analyse ({why if failed else 'none has finished yet'})"
-        )
+        unheard = failed.pop(UNHEARD, 0)
+        again = f"{failed.total()} failed: the command that played them retries them with --retry-failed"
+        why = [again] if failed else []
+        why += [f"{unheard} are left out, because {UNHEARD}"] if unheard else []
+        told = "; ".join(why) or "none has finished yet"
+        raise UsageError(f"{', '.join(map(str, paths))}: no finished game to analyse ({told})")
     return GameSet(runs, frames_of([games.tables for games in opened], pool), _sources(opened), pool, said)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from textwrap import fill
 from typing import Annotated, Any
 
 import typer
@@ -12,9 +13,8 @@ from liescope.common.command_options import AsJson, Given, each_with_a_line, wit
 from liescope.common.console import emit
 from liescope.common.errors import UsageError
 from liescope.common.settings import declare
-from liescope.common.text import holding, number_of, plain, sentence, unit_of
+from liescope.common.text import brief, cut, holding, number_of, plain, sentence, unit_of
 from liescope.generate.importers.importing import IMPORTERS, REJECTED_FILE, ImportResult, import_games
-from liescope.generate.importers.receipt import cut
 
 _SHOWN_NOTES = 8
 _WIDTH = 80
@@ -90,15 +90,16 @@ def _report(result: ImportResult) -> None:
     if receipt.lacks in options:
         typer.echo(f"--{receipt.lacks} names the values that mean {receipt.lacks}")
     for column, cells in facts["left_out"].items():
-        unread = f"{cells} cells of {cut(column, _MODEL)} could not be read and are left out; their rows are kept"
-        typer.echo(plain(unread))
+        unread = f"{cells} cells of {brief(column, _MODEL)} could not be read and are left out; their rows are kept"
+        typer.echo(fill(plain(unread), _WIDTH))
     _list_notes(result, unit)
     if result.rejections:
         typer.echo(f"{result.rejections:,} could not be imported; all are listed in {result.run / REJECTED_FILE}:")
         for bad in result.first_rejected:
             place = f"{bad.file}, line {bad.line}" if bad.line else bad.file
-            which = f" ({cut(bad.game_id, _MODEL)})" if bad.game_id else ""
-            typer.echo(plain(f"  {cut(f'{place}{which}: {bad.reason}', 2 * _WIDTH)}"))
+            which = f" ({brief(bad.game_id, _MODEL)})" if bad.game_id else ""
+            words = plain(brief(f"{place}{which}: {bad.reason}", 2 * _WIDTH))
+            typer.echo(fill(words, _WIDTH, initial_indent="  ", subsequent_indent="    "))
 
 
 def _list_players(facts: Mapping[str, Any]) -> None:
@@ -117,8 +118,8 @@ def _list_players(facts: Mapping[str, Any]) -> None:
     for role, models in facts["models"].items():
         for model, count in models.items():
             wins = ", ".join(f"{winner} {games}" for winner, games in count["winners"].items())
-            names = f"{cut(role or '–', _ROLE):{_ROLE}} {cut(model, _MODEL):{_MODEL}}"
-            typer.echo(plain(_cut_line(f"  {names} {count['games']:6}  {wins}")))
+            names = f"{brief(role or '–', _ROLE):{_ROLE}} {brief(model, _MODEL):{_MODEL}}"
+            typer.echo(plain(cut(f"  {names} {count['games']:6}  {wins}", _WIDTH)))
 
 
 def _list_notes(result: ImportResult, unit: str) -> None:
@@ -127,8 +128,4 @@ def _list_notes(result: ImportResult, unit: str) -> None:
         return
     typer.echo(f"notes, and how many {unit}s each is about (they are kept with the {unit}):")
     for note, games in notes.most_common(_SHOWN_NOTES):
-        typer.echo(plain(f"  {games:6}  {cut(note, _WIDTH - 10)}"))
-
-
-def _cut_line(line: str) -> str:
-    return line if len(line) <= _WIDTH else f"{line[: _WIDTH - 1]}…"
+        typer.echo(plain(f"  {games:6}  {brief(note, _WIDTH - 10)}"))

@@ -108,6 +108,8 @@ def turns_of(messages: Any) -> list[dict[str, Any]]:
             messages = listed(messages)
         except ValueError as error:
             raise BadData(f"its messages are a text that is not JSON ({str(error)[:80]})") from error
+    if isinstance(messages, Mapping):
+        messages = next((messages[name] for name in NAMES["messages"] if name in messages), None)
     if not isinstance(messages, list) or not messages:
         raise BadData("it has no list of messages")
     return [_turn(number, message) for number, message in enumerate(messages, 1)]

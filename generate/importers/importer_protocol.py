@@ -56,11 +56,6 @@ class Rejected:
     reason: str
     rows: int = 1
 
-    @property
-    def where(self) -> str:
-        """Its place, in words."""
-        return f"line {self.line} of {self.file}" if self.line else self.file
-
 
 class Importer(ABC):
     """Reads games in one format. A subclass becomes available once it is listed in `importing.IMPORTERS`.

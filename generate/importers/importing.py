@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from hashlib import sha256
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 IMPORTERS: Registry[type[Importer]] = Registry(
-    "format of published games",
+    "format to import",
     "liescope.importers",
     {
         importer.format: importer
@@ -319,12 +319,14 @@ def import_games(format: str, *sources: Data, out: StrPath, progress: bool = Fal
     began = perf_counter()
     found, run = Import(format, *sources, **options), Path(out)
     plan = found.plan()
-    games = _with_a_game(found.games(), ", ".join(map(str, found.names)), unit_of([format]))
+    games = _with_a_game(found.games(), found.names, unit_of([format]))
     with _run_folder(run, plan) as journal:
         return _keep(games, journal, found, progress, began)
 
 
-def _with_a_game(found: Iterator[GameRecord | Rejected], names: str, unit: str) -> Iterator[GameRecord | Rejected]:
+def _with_a_game(
+    found: Iterator[GameRecord | Rejected], names: Sequence[Path], unit: str
+) -> Iterator[GameRecord | Rejected]:
     """The items found, after making sure that one of them is a game. unit: what a game is called. Raises BadData,
     before anything is written, if none is.
     """
@@ -333,8 +335,10 @@ def _with_a_game(found: Iterator[GameRecord | Rejected], names: str, unit: str) 
         read.append(item)
         if isinstance(item, GameRecord):
             return chain(read, found)
-    first = next((f"{bad.where}: {bad.reason}" for bad in read if isinstance(bad, Rejected)), "it is empty")
-    raise BadData(f"{names} holds no {unit} that can be imported ({first}); nothing was written")
+    first = next((bad for bad in read if isinstance(bad, Rejected)), Rejected("", 0, "", "it is empty"))
+    line = f"line {first.line}: " if first.line else ""
+    where = f"{first.file}: " if len(names) > 1 and first.file else ""
+    raise BadData(f"{', '.join(map(str, names))} holds no {unit} that can be imported; {where}{line}{first.reason}")
 
 
 def _keep(

@@ -171,7 +171,7 @@ class TableImporter(Importer):
         spool, again, known = Spool(on_disc), _AGAIN, dict.fromkeys(columns)
         for number, (line, row) in enumerate(chain(head, rows)):
             if on_disc and number >= self.bound:
-                yield Rejected(name, line, "", TOO_MANY.format(name=name, most=number) + "; the rest is left out")
+                yield Rejected(name, line, "", TOO_MANY.format(name="it", most=number) + "; the rest is left out")
                 break
             if isinstance(row, Rejected):
                 yield row
@@ -274,7 +274,7 @@ class _StatementReader(RowReader):
         return f"{self._game}-{text}" if text.isdecimal() else text
 
     def games(self, file: str, key: str | None, rows: Iterable[tuple[int, Any]]) -> Iterator[Imported | Rejected]:
-        first, kept, unread, bad = 0, list[Row](), dict[str, None](), 0
+        first, kept, bad = 0, list[Row](), 0
         left_out, reasons, labels, game_id = Counter[str](), dict[str, str](), Labels(), str(key)
         for line, cells in rows:
             first = first or line
@@ -283,7 +283,6 @@ class _StatementReader(RowReader):
                 yield Rejected(file, first, game_id, f"a game of more than {MOST_ROWS:,} statements", lost)
                 return
             read_as = self.read_as(tuple(cells))
-            unread |= dict.fromkeys(name for name, value in cells.items() if name not in read_as and present(value))
             try:
                 row, faults = read_row({ours: cells[theirs] for theirs, ours in read_as.items()} | {"game_id": game_id})
             except ValidationError as error:
@@ -298,9 +297,7 @@ class _StatementReader(RowReader):
                 reasons = faults | reasons
         if not kept:
             return
-        names = [name for name in unread if name not in self._names]
-        notes = [f"columns that are not read: {', '.join(names)}"] if names else []
-        notes += [f"{bad} of its rows could not be read"] if bad else []
+        notes = [f"{bad} of its rows could not be read"] if bad else []
         notes += [f"cells of {name} could not be read and are left out ({why})" for name, why in reasons.items()]
         make = partial(game_of, game_id, self._game, kept, self._deceptive, notes, left_out)
         yield attempt(file, first, game_id, make, len(kept), labels)

@@ -131,7 +131,7 @@ def label_column(options: OwnOptions, columns: Sequence[str], rows: Sequence[Map
         )
     if there and all(label.of(value) is None for value in values):
         raise BadData(
-            f"{name} is {word_of(values[0])[:40]!r}, which may mean either; say which values are lies with "
+            f"{name} is {str(values[0])[:40]!r}, which may mean either; say which values are lies with "
             f"--deceptive; it has {_shown(values)}"
         )
     return label

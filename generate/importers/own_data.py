@@ -207,7 +207,7 @@ class _TextReader(_OwnReader):
         super().__init__(own, columns, label)
         self._text = text_column(columns, given.text, head, {label.name, given.group, self._columns["reasoning"]})
         self._group = named(columns, given.group, GROUPS - {self._text}, "group", needed=False)
-        self._notes += [] if self._group else ["no column groups the rows: each is on its own"]
+        self._notes += [] if self._group else ["no column groups the rows (--group names one): each is alone"]
         self._use(
             ("id", "judges", "messages", "system", "input", "turn"),
             text=self._text,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from textwrap import fill
 from typing import Any
 
-from liescope.common.text import number_of, plain
+from liescope.common.text import brief, number_of, plain
 from liescope.games.core import EventKind
 from liescope.games.record import GameRecord
 from liescope.generate.importers.importer_protocol import Labels
@@ -72,14 +72,14 @@ class Receipt:
 
     def __str__(self) -> str:
         """In words, for an 80-column terminal."""
-        lost = "".join(f"; {rows:,} left out: {cut(why, _WIDTH)}" for why, rows in self.left_out.most_common(_FEW))
+        lost = "".join(f"; {rows:,} left out: {brief(why, _WIDTH)}" for why, rows in self.left_out.most_common(_FEW))
         made = f" with {self.rows + self.made:,} texts" if self.made else ""
         lines = [f"{number_of(self.rows, self.what)}{made} read, {self.kept:,} kept{lost}"]
         if self.used:
             used = ", ".join(name if name == what else f"{name} ({what})" for what, name in self.used.items())
             lines.append(f"columns: {used}{'; not read: ' * bool(self.ignored)}{', '.join(self.ignored)}")
         for (value, deceptive), rows in self.labels.most_common(_SHOWN):
-            lines.append(f"  {cut(value, _VALUE) or '(empty)':{_VALUE}} {rows:>9,}  {_MEANS[deceptive]}")
+            lines.append(f"  {brief(value, _VALUE) or '(empty)':{_VALUE}} {rows:>9,}  {_MEANS[deceptive]}")
         if (more := len(self.labels) - _SHOWN) > 0:
             lines.append(f"  and {more} other values")
         if self.labels:
@@ -118,9 +118,3 @@ class Receipt:
 def as_value(cell: Any) -> str:
     """A cell as the receipt shows it, "" for an empty one."""
     return str(cell)[:40] if present(cell) else ""
-
-
-def cut(text: str, length: int) -> str:
-    """A text on one line of at most so many characters."""
-    text = " ".join(text.split())
-    return text if len(text) <= length else f"{text[: length - 1]}…"

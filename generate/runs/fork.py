@@ -15,7 +15,7 @@ from pydantic import Field
 
 from liescope.common.errors import UnknownName, UsageError
 from liescope.common.settings import Option, OptionsModel, Several, takes
-from liescope.common.text import plain
+from liescope.common.text import brief, plain
 from liescope.games.core import AskKind, EventKind
 from liescope.games.record import GameRecord
 from liescope.games.session import Session
@@ -299,5 +299,4 @@ def _groups(players: Sequence[str], say: Sequence[str]) -> tuple[Group, ...]:
 
 
 def _quoted(text: str | None) -> str:
-    line = " ".join((text or "").split())
-    return f'"{line}"' if len(line) <= _SHOWN else f'"{line[: _SHOWN - 1]}…"'
+    return f'"{brief(text or "", _SHOWN)}"'

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from liescope.common.errors import BadData, UnknownName, UsageError
-from liescope.common.text import plain
+from liescope.common.text import brief, plain
 from liescope.games.core import AskKind, Reply, reasoning_in
 from liescope.games.record import GameRecord, Status, record_from_json, reply_from_json
 from liescope.games.record_checks import NotARecord, check_record, check_reply
@@ -75,8 +75,7 @@ _DECODER = json.JSONDecoder(parse_constant=_no_number)
 
 def _short(error: Exception) -> str:
     words = f"{error} is missing" if isinstance(error, KeyError) else str(error)
-    line = " ".join(plain(words).split())
-    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
+    return brief(plain(words), _LONGEST)
 
 
 _KINDS = frozenset(AskKind)

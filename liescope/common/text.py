@@ -130,6 +130,16 @@ def number_of(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
+def cut(line: str, width: int) -> str:
+    """A line of at most so many characters."""
+    return line if len(line) <= width else f"{line[: width - 1]}…"
+
+
+def brief(text: str, width: int) -> str:
+    """A text on one line of at most so many characters."""
+    return cut(" ".join(text.split()), width)
+
+
 def cell(text: str) -> str:
     """Text for a CSV cell that no spreadsheet runs as a formula: a possible formula is prefixed with a quote."""
     return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text

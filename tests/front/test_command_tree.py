@@ -209,6 +209,21 @@ def test_a_mistake_in_a_config_file_names_file_key_and_what_is_allowed(
     assert "hf_abc" not in line
 
 
+def test_an_error_is_wrapped_on_a_terminal_and_a_command_in_it_stands_on_its_own_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "model").mkdir()
+    lines = []
+    for terminal in (False, True):
+        monkeypatch.setattr(sys.stderr, "isatty", lambda terminal=terminal: terminal)
+        assert cli.main(["score", str(tmp_path / "model"), "Hi."]) == 1
+        lines.append(capsys.readouterr().err.splitlines())
+    (plainly,), (*said, command) = lines
+    assert " ".join((*said, command)) == plainly
+    assert command == "liescope train"
+    assert len(said) > 1
+
+
 def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["--version"]) == 0
     assert capsys.readouterr().out == f"liescope {cli.__version__}\n"

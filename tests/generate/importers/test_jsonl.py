@@ -83,13 +83,15 @@ def test_speakers_whose_names_look_alike_are_read_and_noted(write_log: Writer, t
     assert result.summary.notes == {"speakers whose names look alike": 1}
 
 
-def test_columns_are_renamed_and_what_is_not_read_is_named_once(write_log: Writer) -> None:
+def test_columns_are_renamed_and_what_is_not_read_is_named_once(write_log: Writer, tmp_path: Path) -> None:
     rows = [{"dialogue": 7, "who": "Ann", "message": "Hi.", "llm": True, "role": "user", "mood": "calm", "empty": None}]
     names = ["dialogue=game_id", "who=speaker", "message=text", "llm=source", "role="]
-    (game,) = games(write_log(rows), map=names, game="chat")
+    source = write_log(rows)
+    (game,) = games(source, map=names, game="chat")
     assert game.game_id == "chat-7"
     assert (game.seats[0].source, game.seats[0].role) == (Source.MODEL, "")
-    assert notes(game) == ["columns that are not read: mood"]
+    result = import_games("jsonl", source, out=tmp_path / "run", map=names, game="chat")
+    assert (notes(game), result.receipt.ignored) == ([], ("role", "mood", "empty"))
 
 
 def test_a_missing_column_is_named_with_the_way_to_name_it(write_log: Writer, tmp_path: Path) -> None:

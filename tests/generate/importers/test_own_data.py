@@ -93,7 +93,7 @@ def test_the_same_rows_are_equal_records_by_every_route(kind: str, tmp_path: Pat
 def test_without_a_group_each_row_is_its_own_and_a_note_says_so(tmp_path: Path) -> None:
     found = games("text", table(tmp_path / "a.csv", [{"text": row["answer"], "deceptive": 1} for row in ALIBIS]))
     assert len({game.game_id for game in found}) == 4
-    assert found[0].meta["import_notes"] == ["no column groups the rows: each is on its own"]
+    assert found[0].meta["import_notes"] == ["no column groups the rows (--group names one): each is alone"]
 
 
 @pytest.mark.parametrize(
@@ -133,9 +133,18 @@ def test_a_label_is_read_in_the_sense_of_its_name_and_values(
 def test_a_table_that_leaves_something_open_is_refused_with_the_way_to_say_it(
     rows: list[dict[str, Any]], options: dict[str, Any], words: str, tmp_path: Path
 ) -> None:
-    with pytest.raises(BadData, match=words):
+    with pytest.raises(BadData, match=words) as raised:
         import_games("text", table(tmp_path / "a.csv", rows), out=tmp_path / "run", **options)
+    assert str(raised.value).count("a.csv") == 1
     assert not (tmp_path / "run").exists()
+
+
+def test_of_several_files_the_one_at_fault_is_named(tmp_path: Path) -> None:
+    files = [table(tmp_path / f"{name}.csv", [{"text": "", "n": name}]) for name in "ab"]
+    with pytest.raises(
+        BadData, match=r"a\.csv, \S*b\.csv holds no text that can be imported; a\.csv: line 2: it has no"
+    ):
+        import_games("text", *files, out=tmp_path / "run")
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "cp1252"])
@@ -458,8 +467,13 @@ _PARTS = [
 
 @pytest.mark.parametrize(
     "row",
-    [{"conversations": _SHAREGPT}, {"messages": json.dumps(_DEVELOPER)}, {"messages": _PARTS}],
-    ids=["sharegpt", "json-text", "parts"],
+    [
+        {"conversations": _SHAREGPT},
+        {"messages": json.dumps(_DEVELOPER)},
+        {"messages": _PARTS},
+        {"conversation": {"id": 3, "messages": _PARTS}},
+    ],
+    ids=["sharegpt", "json-text", "parts", "nested"],
 )
 def test_the_layouts_in_which_chats_are_published_say_the_same(row: dict[str, Any], tmp_path: Path) -> None:
     (record,) = games("chat", lines(tmp_path / "a.jsonl", [{**row, "label": 1}]))
