@@ -79,6 +79,16 @@ class TrainingFacts(Strict):
     chosen: StepsChosen | None = None
 
 
+class OrdinaryChats(Strict):
+    """Chats that nobody lies in. name: whose they are; statements: how many; at: the score that no more than 1% of them
+    are above, None where they are too few to tell.
+    """
+
+    name: str
+    statements: Count
+    at: Share | None = None
+
+
 class ModelFile(Strict):
     """model.json.
 
@@ -86,10 +96,10 @@ class ModelFile(Strict):
     the corpus's validation split. A statement is flagged when its score is above it. None if that split lacks the
     statements to choose it on. figures: its own, out of fold and on validation; files: the SHA-256, in hexadecimal, of
     every file of the folder but this one and the card, by path; confidence: its calibration, which is applied before
-    the thresholds, and the limits of its verdicts.
+    the thresholds, and the limits of its verdicts; ordinary: what a threshold of its own was chosen on, beside those.
     """
 
-    format: Literal[8] = 8
+    format: Literal[9] = 9
     kind: str
     target: Annotated[str, Field(pattern=f"^({'|'.join(TARGETS)})$")]
     text: TextConfig
@@ -97,6 +107,7 @@ class ModelFile(Strict):
     corpus: CorpusName
     training: TrainingFacts
     thresholds: dict[Annotated[str, Field(pattern="^([15]pct|macro_f1)$")], Share | None] = Field(default_factory=dict)
+    ordinary: OrdinaryChats | None = None
     confidence: Confidence = Confidence()
     versions: dict[str, str]
     figures: tuple[Figure, ...] = ()
