@@ -15,7 +15,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, Literal, Self, cast
+from typing import Any, Literal, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,7 @@ THINKS = "thinks"
 """What stands between a speaker and what it thought, where lines say whose they are."""
 
 
+Made = TypeVar("Made")
 View = Literal["words", "reasoning", "both"]
 
 
@@ -209,12 +210,12 @@ def _shortened(example: Example, config: TextConfig, tokenizer: Any, limit: int)
     def without_middle(kept: int) -> str:
         return f"{text[: kept - kept // 2]}{GAP}{text[len(text) - kept // 2 :]}"
 
-    text = _longest(after, min(config.context, len(example.context)), fits)
+    text = longest_fit(after, min(config.context, len(example.context)), fits)
     whole = fits(text)
-    return text if whole else _longest(without_middle, min(len(text), _CHARS_PER_TOKEN * limit), fits), not whole
+    return text if whole else longest_fit(without_middle, min(len(text), _CHARS_PER_TOKEN * limit), fits), not whole
 
 
-def _longest(make: Callable[[int], str], most: int, fits: Callable[[str], bool]) -> str:
+def longest_fit(make: Callable[[int], Made], most: int, fits: Callable[[Made], bool]) -> Made:
     """make(k) for the largest k from 0 to `most` that fits; make(0) if none does."""
     return make(bisect_left(range(1, most + 1), True, key=lambda k: not fits(make(k))))
 

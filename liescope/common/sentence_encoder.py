@@ -24,7 +24,7 @@ LOCAL = "local"
 PART = "encoder"
 """The folder of a model's own encoder. On the Hub its files are at the root, where plain libraries look for them."""
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?", re.ASCII)
-_WANTED = ("*.json", "*.txt", "*.safetensors", "*.model")
+_WANTED = ("*.json", "*.txt", "*.safetensors", "*.model", "*.jinja")
 _VOCABULARIES = {"tokenizer.json", "vocab.json", "model.safetensors.index.json"}
 _MODULES = {"Transformer", "Pooling", "Normalize", "Dense", "LayerNorm"}
 _RUNS_CODE = {"auto_map", "custom_pipelines", "quantization_config", "base_model_name_or_path", "trust_remote_code"}

@@ -16,16 +16,9 @@ from liescope.cli import main
 from liescope.common.errors import BadData, UsageError
 from liescope.detectors import load
 from liescope.detectors.examples import Example, labelled, read_statements
-from liescope.detectors.kinds import probe
-from liescope.detectors.kinds.probe import (
-    Activations,
-    LanguageModel,
-    Passage,
-    ProbeDetector,
-    ProbeOptions,
-    language_model,
-    passage,
-)
+from liescope.detectors.kinds.probe import ProbeDetector, ProbeOptions, passage
+from liescope.detectors.probing import language_model as reading
+from liescope.detectors.probing.language_model import Activations, LanguageModel, Passage, language_model
 from liescope.detectors.text_form import TextConfig
 
 LAYERS = (1, 2, 3, 4)
@@ -36,9 +29,9 @@ SAID = Passage("speaker: we should talk\nplayer1: about this\n", "speaker: look 
 def model(tiny_lm: Path) -> Iterator[LanguageModel]:
     """The tiny model, with nothing remembered."""
     found = language_model(str(tiny_lm))
-    probe._remembered.pop(found, None)
+    reading._remembered.pop(found, None)
     yield found
-    probe._remembered.pop(found, None)
+    reading._remembered.pop(found, None)
 
 
 @contextmanager
@@ -113,7 +106,7 @@ def test_the_statement_is_the_last_line_of_its_text() -> None:
 
 def test_states_are_computed_once_for_the_layers_and_the_length_of_a_pass(model: LanguageModel) -> None:
     texts = [SAID, Passage("", "trust"), SAID]
-    probe._remembered.pop(model, None)
+    reading._remembered.pop(model, None)
 
     def read(layers: tuple[int, ...] = LAYERS, longest: int = 64) -> tuple[Any, int]:
         with passes(model) as made:

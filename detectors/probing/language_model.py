@@ -1,0 +1,391 @@
+"""A causal language model that is looked into: its hidden states at a statement, and what it answers when asked.
+
+A statement passes through the model's chat template as the model's own turn, after what others said, so that it is read
+as something that the model says; a model without a template reads plain text. Templates differ in what they take, which
+is found by trying: a system prompt moves into the first turn of the user, turns of one role become one, and a turn of
+the user comes first, until the template takes the turns.
+
+States are computed once, and remembered while a model is loaded.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, lru_cache
+from itertools import groupby, pairwise
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from liescope.common.errors import BadData, MissingExtra, UsageError
+from liescope.common.reading import Reading, Strict, read_toml
+from liescope.common.sentence_encoder import read_transformer, transformer_folder
+from liescope.common.stores import local
+from liescope.common.text import ASSISTANT
+from liescope.detectors.detector import Progress, silent
+from liescope.detectors.text_form import by_length, longest_fit
+
+Read = Literal["tokens", "last", "answer", "yes-no"]
+"""What is read: the mean state at a statement's tokens, the state at the last of them, the state where the model
+answers a question about it, or the log-odds of yes against no as the first word of that answer."""
+ANSWER, YES_NO = "answer", "yes-no"
+ASKS = (ANSWER, YES_NO)
+SYSTEM, USER = "system", "user"
+Turn = tuple[str, str]
+"""A role and its words."""
+States = NDArray[np.float16]
+
+_CHOICES = "give the Hub id of a causal language model that you can reach, or its folder"
+_WEIGHT_FILES = ("*.json", "*.txt", "*.model", "*.safetensors", "*.jinja")
+_BATCH_TOKENS = {"cpu": 2048, "cuda": 2**14}
+_LARGEST = float(np.finfo(np.float16).max)
+_SETTINGS = {"enable_thinking": False, "thinking": False, "date_string": "01 Jan 2025"}  # of templates: none varies
+_QUESTIONS = Path(__file__).with_name("questions.toml")
+_OWN = "0wn w0rds stand here"
+_GO_ON = "Go on."
+_ANSWER_TOKENS = 4
+_SAID_YES_OR_NO = re.compile(r"[\W_]*(yes|no)(?![^\W_])", re.IGNORECASE)
+
+
+class _Questions(Strict):
+    questions: Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_length=1, max_length=100)]
+
+
+def read_questions(given: str) -> tuple[str, ...]:
+    """What to ask about a statement: the one question of Liescope's own for "", all of them for "several", or those of
+    a TOML file. Raises BadData.
+    """
+    own = _QUESTIONS if given in ("", "several") else local(given)
+    found = read_toml(own, _Questions, 2**16, 'give a list, as in questions = ["Was that a lie?"]').questions
+    return found if given else found[:1]
+
+
+class Passage(NamedTuple):
+    """before: what a model reads first: text, or the turns of a chat; own: the words whose states are used, in a chat
+    the model's own turn.
+    """
+
+    before: str | tuple[Turn, ...]
+    own: str
+
+
+class LanguageModel:
+    """A tokenizer and a model; made by `language_model`."""
+
+    def __init__(self, folder: Path, tokenizer: Any, model: Any) -> None:
+        self.folder = folder
+        self.model = model
+        self.unanswered: set[Passage] = set()
+        """Passages about which some question got neither yes nor no."""
+        self._tokenizer = tokenizer
+
+    @property
+    def layers(self) -> int:
+        """How many layers there are; the last is number `layers`, and 0 would be the tokens' embeddings."""
+        return int(self.model.config.get_text_config().num_hidden_layers)
+
+    @property
+    def has_template(self) -> bool:
+        """Whether it can read a chat."""
+        return bool(self._tokenizer.chat_template)
+
+    def states(
+        self,
+        passages: Sequence[Passage],
+        layers: Sequence[int],
+        longest: int,
+        read: Read = "tokens",
+        questions: Sequence[str] = (),
+    ) -> States:
+        """(passages, layers, width): the hidden states of several layers from one pass, averaged over the tokens that
+        are read, and over the questions; of YES_NO (passages, 1, questions), log-odds. longest: tokens of a pass. What
+        comes before is cut if it does not fit, a chat by whole turns; own words that do not fit are read in several
+        passes, or, where something is asked about them, without their middle.
+        """
+        asked = [(at, self._question(one, words, longest)) for at, one in enumerate(passages) for words in questions]
+        if read == YES_NO:
+            return self._log_odds([ids for _, ids in asked]).reshape(len(passages), 1, -1)
+        windows = [(at, ids, len(ids) - 1) for at, ids in asked]
+        if read != ANSWER:
+            windows = [(at, *own) for at, one in enumerate(passages) for own in self._windows(one, longest, read)]
+        width = self.model.config.get_text_config().hidden_size
+        sums, counts = np.zeros((len(passages), len(layers), width), np.float32), np.zeros(len(passages), np.float32)
+        for part in _batches([ids for _, ids, _ in windows], self.model.device):
+            at = [windows[i][0] for i in part]
+            rows, starts = [windows[i][1] for i in part], [windows[i][2] for i in part]
+            if read == ANSWER:
+                found, tokens, said = self._at_answers(rows, layers)
+                self.unanswered |= {passages[n] for n, answers in zip(at, said, strict=True) if not answers}
+            else:
+                found, tokens = self._at_own(rows, starts, layers)
+            np.add.at(sums, at, found)
+            np.add.at(counts, at, tokens)
+        return np.clip(sums / counts[:, None, None], -_LARGEST, _LARGEST).astype(np.float16)
+
+    def copy_to(self, folder: Path) -> None:
+        """Copy its files."""
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in _files(self.folder):
+            shutil.copyfile(path, folder / path.name)
+
+    def _at_own(self, rows: Sequence[list[int]], starts: Sequence[int], layers: Sequence[int]) -> tuple[Any, Any]:
+        """((rows, layers, width) sums of the states from a token on, (rows,) how many tokens that are)."""
+        import torch
+
+        ids, read = self._padded(rows)
+        own = read.float()
+        for row, start in enumerate(starts):
+            own[row, :start] = 0
+        with torch.inference_mode():
+            # The body alone: the probabilities over next tokens would take more memory than all layers.
+            hidden = self.model.base_model(
+                input_ids=ids, attention_mask=read, output_hidden_states=True, use_cache=False
+            ).hidden_states
+            pooled = [torch.einsum("bth,bt->bh", hidden[n].float(), own.to(hidden[n].device)) for n in layers]
+        return np.stack([one.cpu().numpy() for one in pooled], axis=1), own.sum(1).cpu().numpy()
+
+    def _at_answers(self, rows: Sequence[list[int]], layers: Sequence[int]) -> tuple[Any, Any, list[bool]]:
+        """As `_at_own`, at the yes or no that the model answers to each prompt, or, where it answers neither, at the
+        prompt's last token; and whether it answers.
+        """
+        written = self._written(rows, _ANSWER_TOKENS + 1, output_hidden_states=True)
+        found, tokens, said = [], [], []
+        for row, ids in enumerate(written.sequences[:, -len(written.hidden_states) :].tolist()):
+            # A token's states are those of the step that reads it, one after the step that wrote it.
+            steps = [step + 1 for step in self._yes_or_no(ids[:_ANSWER_TOKENS])] or [0]
+            at = [[written.hidden_states[step][n][row, -1].float().cpu().numpy() for n in layers] for step in steps]
+            found.append(np.sum(at, axis=0))
+            tokens.append(len(steps))
+            said.append(steps != [0])
+        return np.stack(found), np.array(tokens, np.float32), said
+
+    def _yes_or_no(self, ids: Sequence[int]) -> list[int]:
+        """The places of the tokens with which an answer says yes or no; none if it does not begin so."""
+        text = [self._tokenizer.decode(ids[:end]) for end in range(len(ids) + 1)]
+        if (said := _SAID_YES_OR_NO.match(text[-1])) is None:
+            return []
+        begin, end = said.span(1)
+        return [at for at, (before, after) in enumerate(pairwise(map(len, text))) if before < end and after > begin]
+
+    def _log_odds(self, prompts: Sequence[list[int]]) -> States:
+        """(prompts,): of yes against no, in any spelling, as the next token."""
+        found = np.zeros(len(prompts), np.float16)
+        for part in _batches(prompts, self.model.device):
+            (scores,) = self._written([prompts[i] for i in part], 1, output_logits=True).logits
+            yes, no = (scores[:, ids].float().logsumexp(1) for ids in self._spellings)
+            found[part] = (yes - no).cpu().numpy()
+        return found
+
+    @cached_property
+    def _spellings(self) -> tuple[list[int], list[int]]:
+        """The tokens that are yes, and those that are no. Raises UsageError."""
+        known = range(len(self._tokenizer))
+        words = [self._tokenizer.decode([at]).strip().casefold() for at in known]
+        yes, no = ([at for at, word in zip(known, words, strict=True) if word == wanted] for wanted in ("yes", "no"))
+        if not yes or not no:
+            raise UsageError(f"{self.folder.name} has no token for yes or none for no; read its states with --read")
+        return yes, no
+
+    def _written(self, rows: Sequence[list[int]], most: int, **wanted: bool) -> Any:
+        """What it writes after some prompts, likeliest first."""
+        import torch
+        from transformers import GenerationConfig
+
+        ids, mask = self._padded(rows, before=True)
+        how = GenerationConfig(
+            max_new_tokens=most, do_sample=False, return_dict_in_generate=True, pad_token_id=0, **wanted
+        )
+        with torch.inference_mode():
+            return self.model.generate(ids, attention_mask=mask, generation_config=how)
+
+    def _windows(self, passage: Passage, longest: int, read: Read) -> Iterator[tuple[list[int], int]]:
+        """Token ids of each pass, up to the end of own words, and where those begin that are read."""
+        ids, start = self._ids(passage, (), longest)
+        room = min(longest, self._most_tokens)
+        every = [(ids[:room], start)]
+        head = ids[: min(start, room // 2)]
+        if len(ids) > room:
+            own = ids[start:]
+            step = room - len(head)
+            every = [(head + own[at : at + step], len(head)) for at in range(0, len(own), step)]
+        if read == "last":
+            last, _ = every[-1]
+            every = [(last, len(last) - 1)]
+        yield from every
+
+    def _question(self, passage: Passage, words: str, longest: int) -> list[int]:
+        """The tokens of a prompt that asks about a passage."""
+        ids, _ = self._ids(passage, (words,), longest)
+        room = min(longest, self._most_tokens - _ANSWER_TOKENS - 1)
+        return ids if len(ids) <= room else ids[: room // 2] + ids[room // 2 - room :]
+
+    def _ids(self, passage: Passage, asked: tuple[str, ...], longest: int) -> tuple[list[int], int]:
+        """The tokens of a passage, with a question after it, and where own words begin; the oldest turns, but for the
+        first, are left out as long as it is too long.
+        """
+        room = min(longest, self._most_tokens - (_ANSWER_TOKENS + 1) * len(asked))
+        if isinstance(passage.before, str):
+            first = [] if self._tokenizer.bos_token_id is None else [self._tokenizer.bos_token_id]
+            after = "".join(f"\n\n{words}\nAnswer:" for words in asked)
+            own = self._tokens(passage.own + after) or [self._tokenizer.eos_token_id or 0]
+            left = max(room - len(first) - len(own), 0)
+            begin = first + (self._tokens(passage.before)[-left:] if left else [])
+            return begin + own, len(begin)
+        turns, own_words = passage.before, passage.own.strip()
+
+        def tokens(kept: int) -> tuple[list[int], int]:
+            few = turns if kept == len(turns) else (*turns[:1], *turns[len(turns) - kept + 1 :]) if kept else ()
+            before, after = self._rendered(few, asked)
+            found = self._tokenizer(before + own_words + after, add_special_tokens=False, return_offsets_mapping=True)
+            ends = [end for _, end in found["offset_mapping"]]
+            start = next((at for at, end in enumerate(ends) if end > len(before)), len(ends) - 1)
+            return found["input_ids"], start
+
+        whole = tokens(len(turns))
+        return whole if len(whole[0]) <= room else longest_fit(tokens, len(turns) - 1, lambda one: len(one[0]) <= room)
+
+    def _rendered(self, turns: tuple[Turn, ...], asked: tuple[str, ...]) -> tuple[str, str]:
+        """The text of a chat before own words and, if something is asked, after them. Raises BadData for a template
+        that takes no chat.
+        """
+        said = [*turns, (ASSISTANT, _OWN), *((USER, words) for words in asked)]
+        why = "it leaves words out"
+        for mend in _MENDS:
+            said = mend(said)
+            chat = [{"role": role, "content": words} for role, words in said]
+            try:
+                text = self._tokenizer.apply_chat_template(
+                    chat, tokenize=False, add_generation_prompt=bool(asked), **_SETTINGS
+                )
+            except Exception as error:  # noqa: BLE001 - a template raises what it likes
+                why = " ".join(str(error).split())[:200]
+                continue
+            before, found, after = text.rpartition(_OWN)
+            if found and said[0][1].strip() in text:
+                return before, after if asked else ""
+        raise BadData(f"the chat template of {self.folder.name} fails ({why}); read plain text with --form text")
+
+    @property
+    def _most_tokens(self) -> int:
+        return int(getattr(self.model.config.get_text_config(), "max_position_embeddings", None) or 2**20)
+
+    def _tokens(self, text: str) -> list[int]:
+        found: list[int] = self._tokenizer(text, add_special_tokens=False)["input_ids"]
+        return found
+
+    def _padded(self, rows: Sequence[list[int]], before: bool = False) -> tuple[Any, Any]:
+        """(ids, mask) as tensors. Padding comes after the words, where a causal model's words cannot see it, or before
+        them, where the model is to go on.
+        """
+        import torch
+
+        ids = torch.zeros((len(rows), longest := max(map(len, rows))), dtype=torch.long)
+        mask = torch.zeros_like(ids)
+        for number, row in enumerate(rows):
+            place = slice(longest - len(row), None) if before else slice(len(row))
+            ids[number, place] = torch.tensor(row)
+            mask[number, place] = 1
+        return ids.to(self.model.device), mask.to(self.model.device)
+
+
+def _no_system(turns: list[Turn]) -> list[Turn]:
+    """What the system says is the user's."""
+    return [(USER if role == SYSTEM else role, words) for role, words in turns]
+
+
+def _in_turns(turns: list[Turn]) -> list[Turn]:
+    """Turns of one role after each other are one turn."""
+    return [(role, "\n\n".join(words for _, words in said)) for role, said in groupby(turns, key=lambda turn: turn[0])]
+
+
+def _user_first(turns: list[Turn]) -> list[Turn]:
+    return turns if turns[0][0] == USER else [(USER, _GO_ON), *turns]
+
+
+_MENDS: tuple[Callable[[list[Turn]], list[Turn]], ...] = (list, _no_system, _in_turns, _user_first)
+
+
+def _batches(rows: Sequence[Sequence[int]], device: Any) -> Iterator[NDArray[np.int64]]:
+    return by_length([len(row) for row in rows], _BATCH_TOKENS[device.type])
+
+
+def language_model(name: str) -> LanguageModel:
+    """The causal model of a Hub id or folder, loaded again only if its weights change: safetensors alone, none of its
+    code; bf16 and spread over the GPUs where there are any.
+
+    Raises UsageError if there is no such model, BadData if it is more than data or cannot be read, MissingExtra.
+    """
+    if not name:
+        raise UsageError(f"no language model is named; {_CHOICES}, with --model")
+    folder = transformer_folder(name, "language model", _CHOICES)
+    return _loaded(folder, tuple(path.stat().st_mtime_ns for path in _files(folder)))
+
+
+@lru_cache(maxsize=1)
+def _loaded(folder: Path, _changed: tuple[int, ...]) -> LanguageModel:
+    try:
+        import torch
+        from transformers import GenerationConfig
+    except ImportError as error:
+        raise MissingExtra((error.name or "torch").partition(".")[0], "train") from error
+    gpu = torch.cuda.is_available()
+    place: dict[str, Any] = {"dtype": torch.bfloat16, "device_map": "auto"} if gpu else {"dtype": torch.float32}
+    with Reading(f"the language model {str(folder)!r}", _CHOICES):
+        tokenizer, model, _ = read_transformer("AutoModelForCausalLM", folder, **place)
+    model.generation_config = GenerationConfig()  # the makers' settings are about drawing tokens
+    return LanguageModel(folder, tokenizer, model.eval())
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for pattern in _WEIGHT_FILES for path in folder.glob(pattern) if path.is_file())
+
+
+_AT_ONCE = 256
+_MEMORY = 2**30  # bytes to remember of statements that are only scored
+
+_Seen = dict[tuple[object, ...], dict[Passage, States]]  # activations, by what is read of a passage
+_remembered: WeakKeyDictionary[LanguageModel, _Seen] = WeakKeyDictionary()
+
+
+class Activations:
+    """What is read of one model: `LanguageModel.states`, remembered. layers: their numbers; longest: tokens of a
+    pass.
+    """
+
+    def __init__(
+        self,
+        model: LanguageModel,
+        layers: Sequence[int],
+        longest: int,
+        read: Read = "tokens",
+        questions: Sequence[str] = (),
+    ) -> None:
+        self.model, self.layers, self.longest, self.questions = model, tuple(layers), longest, tuple(questions)
+        self._how = (self.layers, longest, read, self.questions)
+        self._seen = _remembered.setdefault(model, {}).setdefault(self._how, {})
+
+    def of(self, passages: Sequence[Passage], progress: Progress = silent, remember: bool = False) -> States:
+        """(passages, layers, width) float16. remember: keep all of them; else only while there is room."""
+        new = sorted({one for one in passages if one not in self._seen}, key=_length)
+        found: dict[Passage, States] = {}
+        for start in range(0, len(new), _AT_ONCE):
+            progress("reading hidden states", start, len(new))
+            part = new[start : start + _AT_ONCE]
+            found |= zip(part, self.model.states(part, *self._how), strict=True)
+        if new:
+            progress("reading hidden states", len(new), len(new))
+        states = np.stack([found[one] if one in found else self._seen[one] for one in passages])
+        if remember or sum(one.nbytes for one in (*self._seen.values(), *found.values())) <= _MEMORY:
+            self._seen |= found
+        return states
+
+
+def _length(passage: Passage) -> int:
+    before = passage.before if isinstance(passage.before, str) else "".join(words for _, words in passage.before)
+    return len(before) + len(passage.own)
