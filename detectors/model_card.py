@@ -176,7 +176,7 @@ def _results(file: ModelFile, corpus: str, rows: Iterable[Figure]) -> list[dict[
     ]
 
 
-_STALE = ("*.json", "*.skops", "*.npy", "*.safetensors", "*.txt", "*.parquet", "*.model")
+_STALE = ("*.json", "*.skops", "*.npy", "*.safetensors", "*.txt", "*.parquet", "*.model", "*.jinja")
 
 
 def publish(
