@@ -223,7 +223,8 @@ def _deceptive(classes: NDArray[Any], given: Any) -> int:
         if given not in labels:
             raise InputError(f"deceptive={given!r} is none of the labels {labels[0]!r} and {labels[1]!r}")
         return int(labels.index(given))
-    column = LabelColumn("deceptive", values=labels)
+    column = LabelColumn("deceptive")
+    column.sees(*labels)
     said = [column.of(one) for one in labels]
     if said in ([True, False], [False, True], [True, None], [None, False], [False, None], [None, True]):
         return int(said[1] is True or said[0] is False)

@@ -11,7 +11,7 @@ from liescope.common.settings import Option, OptionsModel, Several, Switch
 from liescope.data_cards.tables import TARGETS
 from liescope.detectors.detector_registry import DETECTORS
 from liescope.generate.importers.column_names import ChatColumns, TextColumn
-from liescope.generate.importers.jsonl_importer import Header
+from liescope.generate.importers.table_importer import Header
 from liescope.generate.players.run_limits import AllowKey, Currency, Limits, Prices
 
 WORDS, REASONING, BOTH = "words", "reasoning", "both"

@@ -17,7 +17,7 @@ from inspect_ai.solver import TaskState
 from liescope.common.errors import BadData, UsageError
 from liescope.common.text import ASSISTANT
 from liescope.detectors.saved import LoadedDetector, load
-from liescope.generate.importers.label_column import label_of, plain_label
+from liescope.generate.importers.label_column import RowLabels
 
 DECEPTIVE = "deceptive"
 
@@ -56,12 +56,13 @@ def detector(model: str, label: str = "") -> Scorer:
     Raises BadData for a folder that is no model, or an ambiguous label.
     """
     found = load(model)
+    labels = RowLabels(label)
     one_at_a_time = anyio.CapacityLimiter(1)
 
     async def score(state: TaskState, target: Target) -> Score:
         known = {**(state.metadata or {}), "target": target.text}
         try:
-            deceptive = label_of(known, label) if label else plain_label(known)
+            deceptive = labels.of(known)
         except BadData as error:
             raise BadData(f"sample {state.sample_id}: {error}") from None
         return await anyio.to_thread.run_sync(_scored, found, state, deceptive, limiter=one_at_a_time)

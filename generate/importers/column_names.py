@@ -9,9 +9,9 @@ from pydantic import Field
 
 from liescope.common.errors import BadData
 from liescope.common.settings import OptionsModel
-from liescope.generate.importers.jsonl_importer import SHOWN
 from liescope.generate.importers.statement_rows import present
 
+SHOWN = 12  # columns in a message
 TEXTS = frozenset(
     ("text", "statement", "sentence", "message", "content", "utterance", "response", "answer", "claim", "reply", "body")
 )
@@ -71,14 +71,18 @@ class ChatColumns(OptionsModel):
     content: str = Field(default="", description="The column with the words of such a turn.")
 
 
+def listing(columns: Sequence[str]) -> str:
+    """The names of columns, or of the first ones."""
+    return ", ".join(map(str, columns[:SHOWN])) + " …" * (len(columns) > SHOWN)
+
+
 def named(columns: Sequence[str], given: str, usual: Collection[str], what: str, needed: bool = True) -> str:
     """The column that the user names, or the one with a usual name. Raises BadData if several match, or none does and
     one is needed.
     """
-    shown = f"{', '.join(map(str, columns[:SHOWN]))}{' …' if len(columns) > SHOWN else ''}"
     if given:
         if given not in columns:
-            raise BadData(f"--{what} {given}: there is no such column; it has {shown}")
+            raise BadData(f"--{what} {given}: there is no such column; it has {listing(columns)}")
         return given
     found = [name for name in columns if str(name).casefold() in usual]
     if len(found) > 1:
@@ -91,7 +95,7 @@ def named(columns: Sequence[str], given: str, usual: Collection[str], what: str,
         )
         if what == "text" and any(str(name).casefold() in NAMES["messages"] for name in columns):
             hint = ": for conversations, use import chat"
-        raise BadData(f"it has no column that is called like the {what}, but {shown}{hint}")
+        raise BadData(f"it has no column that is called like the {what}, but {listing(columns)}{hint}")
     return found[0] if found else ""
 
 

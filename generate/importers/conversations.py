@@ -26,6 +26,7 @@ PARTS = ("text", *_TURN, *_PAIR)
 """What a column may hold that the user names."""
 EXCHANGE = frozenset().union(*_PAIR.values(), NAMES["system"], NAMES["input"])
 """Usual names of the columns of an exchange."""
+_TURN_LABELS = LIES_BY_NAME | TRUTHS_BY_NAME | {"label"}
 _ROLES = {
     "human": "user",
     "gpt": ASSISTANT,
@@ -103,6 +104,10 @@ def exchange(row: Mapping[str, Any], parts: Mapping[str, str]) -> list[dict[str,
 
 def turns_of(messages: Any) -> list[dict[str, Any]]:
     """The turns of a conversation: role, text, reasoning, and what else they hold. Raises BadData."""
+    return [_turn(number, message) for number, message in enumerate(_messages(messages), 1)]
+
+
+def _messages(messages: Any) -> list[Any]:
     if isinstance(messages, str):
         try:
             messages = listed(messages)
@@ -112,7 +117,7 @@ def turns_of(messages: Any) -> list[dict[str, Any]]:
         messages = next((messages[name] for name in NAMES["messages"] if name in messages), None)
     if not isinstance(messages, list) or not messages:
         raise BadData("it has no list of messages")
-    return [_turn(number, message) for number, message in enumerate(messages, 1)]
+    return messages
 
 
 def last_answer(turns: Sequence[Mapping[str, Any]]) -> int:
@@ -124,23 +129,28 @@ def last_answer(turns: Sequence[Mapping[str, Any]]) -> int:
 
 
 def _turn(number: int, message: Any) -> dict[str, Any]:
-    role = message.get("role", message.get("from")) if isinstance(message, Mapping) else None
-    if not isinstance(role, str) or not role.strip():
+    if not (role := _role(message)):
         raise BadData(f"message {number} has no role")
     content = message.get("content", message.get("value"))
     parts = content if isinstance(content, list) else [content]
     words = [part.get("text") if isinstance(part, Mapping) else part for part in parts if not is_reasoning(part)]
-    low = role.strip().casefold()
     text, thought = "\n".join(word for word in words if isinstance(word, str)), reasoning(message)
-    if _ROLES.get(low, low) == ASSISTANT and (tagged := split_reasoning(text)).reasoning and tagged.answer:
+    if role == ASSISTANT and (tagged := split_reasoning(text)).reasoning and tagged.answer:
         text, thought = tagged.answer, "\n\n".join(part for part in (thought, tagged.reasoning) if part)
     called = [_called(call) for call in message.get("tool_calls") or ()]
     return {
         **message,
-        "role": _ROLES.get(low, low),
+        "role": role,
         "text": "\n".join([*([text] if text or not called else []), *called]),
         "reasoning": thought,
     }
+
+
+def _role(message: Any) -> str:
+    """Whose a message is; "" where it does not say."""
+    role = message.get("role", message.get("from")) if isinstance(message, Mapping) else None
+    low = role.strip().casefold() if isinstance(role, str) else ""
+    return _ROLES.get(low, low)
 
 
 def _called(call: Any) -> str:
@@ -154,14 +164,13 @@ def _called(call: Any) -> str:
 
 def turn_cell(turn: Mapping[str, Any]) -> tuple[str, Any] | None:
     """The name and value of the label of a turn of the assistant, if it has one."""
-    names = (name for name in LIES_BY_NAME | TRUTHS_BY_NAME | {"label"} if present(turn.get(name)))
-    name = next(names, "") if turn["role"] == ASSISTANT else ""
-    return (name, turn[name]) if name else None
+    name = next((one for one in turn if one in _TURN_LABELS and present(turn[one])), "")
+    return (name, turn[name]) if name and _role(turn) == ASSISTANT else None
 
 
 def turn_cells(messages: Any) -> list[tuple[str, Any]]:
     """`turn_cell` of each turn that has one."""
     try:
-        return [cell for turn in turns_of(messages) if (cell := turn_cell(turn))]
+        return [cell for turn in _messages(messages) if isinstance(turn, Mapping) and (cell := turn_cell(turn))]
     except BadData:  # rejected when its turn comes
         return []

@@ -28,13 +28,14 @@ from liescope.generate.importers.avalon_nlu import AvalonImporter
 from liescope.generate.importers.diplomacy import DiplomacyImporter
 from liescope.generate.importers.importer_protocol import Imported, Importer, Rejected, fingerprint
 from liescope.generate.importers.inspect_logs import InspectImporter, ScoutImporter
-from liescope.generate.importers.jsonl_importer import JsonlImporter, TableImporter
+from liescope.generate.importers.jsonl_importer import JsonlImporter
 from liescope.generate.importers.kaggle_werewolf import KaggleWerewolfImporter
 from liescope.generate.importers.mini_mafia import MiniMafiaImporter
 from liescope.generate.importers.own_data import ChatImporter, TextImporter
 from liescope.generate.importers.quack import QuackImporter
 from liescope.generate.importers.receipt import Receipt
 from liescope.generate.importers.secret_mafia import SecretMafiaImporter
+from liescope.generate.importers.table_importer import TableImporter
 from liescope.generate.importers.tables import tidied
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.run_folder import PLAN_FILE, check_unchanged, plan_settings, with_settings

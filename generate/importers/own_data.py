@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from hashlib import sha256
 from typing import Any, ClassVar
 
@@ -38,10 +38,10 @@ from liescope.generate.importers.conversations import (
     turns_of,
 )
 from liescope.generate.importers.importer_protocol import Imported, Labels, Rejected, attempt
-from liescope.generate.importers.jsonl_importer import RowReader, TableImporter
 from liescope.generate.importers.label_column import YES, LabelColumn, OwnOptions, label_column, word_of
 from liescope.generate.importers.receipt import as_value
-from liescope.generate.importers.statement_rows import Row, fault, game_of, present, stated
+from liescope.generate.importers.statement_rows import Row, as_text, fault, game_of, present, stated
+from liescope.generate.importers.table_importer import RowReader, TableImporter
 from liescope.generate.importers.tables import SPLIT_NAMES, listed
 from liescope.generate.importers.text_files import Rows
 
@@ -71,7 +71,6 @@ class _Own(TableImporter):
     def __init__(self, options: OwnOptions) -> None:
         super().__init__(options)
         self.given, self.copies = options, Counter[str]()
-        self.whole = bool(options.deceptive or options.honest)
         self._sides: tuple[str, ...] = ()
         if isinstance(options, PairColumns):
             lies, truths = options.deceptive_column, options.honest_column
@@ -140,7 +139,7 @@ class _OwnReader(RowReader):
 
     def __init__(self, own: _Own, columns: Sequence[str], label: LabelColumn) -> None:
         self._label, self._copies, self._labels = label, own.copies, Labels()
-        self._notes = [note] if (note := label.note(columns)) else []
+        self._notes, self._all = list[str](), columns
         known = {name.casefold(): name for name in reversed(columns)}
         self._columns = {
             what: next((known[name] for name in names if name in known), "") for what, names in NAMES.items()
@@ -152,6 +151,10 @@ class _OwnReader(RowReader):
         """Keep which columns are read. unused: those of the usual ones that are not."""
         usual = {what: name for what, name in self._columns.items() if what not in unused}
         self.used = {what: name for what, name in {**usual, **columns}.items() if name}
+
+    def _see(self, row: Mapping[str, Any]) -> None:
+        """Take note of the label of a row."""
+        self._label.sees(row.get(self._label.name))
 
     def _deceptive(self, value: Any) -> bool | None:
         """Whether a cell of the label means deceptive, counted for the receipt."""
@@ -175,7 +178,7 @@ class _OwnReader(RowReader):
         """The record of what was said. game_id: the source's; else the id is made from the family and the content in
         any order, so that neither the file's name nor the order of its rows affects it; each copy has its own.
         """
-        split, notes = self._of(row, "split"), list(self._notes)
+        split, notes = self._of(row, "split"), [*filter(None, [self._label.note(self._all)]), *self._notes]
         if split and split.strip().casefold() not in SPLIT_NAMES:
             notes.append(f"the split {split[:40]!r} is not known, so that build chooses one")
             split = None
@@ -203,7 +206,7 @@ class _TextReader(_OwnReader):
     def __init__(self, own: _Own, columns: Sequence[str], head: Sequence[Mapping[str, Any]]) -> None:
         given = own.given
         assert isinstance(given, TextOptions)
-        label = label_column(given, columns, head)
+        label = label_column(given, columns, head, own.seen)
         super().__init__(own, columns, label)
         self._text = text_column(columns, given.text, head, {label.name, given.group, self._columns["reasoning"]})
         self._group = named(columns, given.group, GROUPS - {self._text}, "group", needed=False)
@@ -220,6 +223,7 @@ class _TextReader(_OwnReader):
             raise BadData(f"it has no text: {self._text} is empty")
         if self._group and not stated(row.get(self._group)):
             raise BadData(f"it belongs to no group: {self._group} is empty")
+        self._see(row)
         return word_of(row[self._group]) if self._group else None
 
     def games(self, file: str, key: str | None, rows: Iterable[tuple[int, Any]]) -> Iterator[Imported | Rejected]:
@@ -251,20 +255,21 @@ class _ChatReader(_OwnReader):
         self._messages = "" if self._parts else named(columns, "", frozenset(NAMES["messages"]), "messages")
         cells = [cell for row in head for cell in turn_cells(row.get(self._messages))]
         given = own.given.deceptive, own.given.honest
-        label = LabelColumn("deceptive", *given) if cells else label_column(own.given, columns, head)
+        label = LabelColumn("deceptive", *given) if cells else label_column(own.given, columns, head, own.seen)
         super().__init__(own, columns, label)
-        self._of_turn = {name: LabelColumn(name, *given, [value for _, value in cells]) for name, _ in cells}
+        self._of_turn = cache(lambda name: LabelColumn(name, *given, own.seen[name]))
         unread = {"speaker", "messages"} | {"id" if "role" in self._parts else "turn"}
         unread |= set() if "prompt" in self._parts else {"system", "input"}
         self._use(unread, messages=self._messages, label="" if cells else label.name, **self._parts)
 
     def key(self, row: Mapping[str, Any]) -> str | None:
-        if not (name := self._parts.get("conversation")):
-            return None
-        if not stated(row.get(name)):
+        name = self._parts.get("conversation")
+        if name and not stated(row.get(name)):
             raise BadData(f"it belongs to no conversation: {name} is empty")
-        value = row[name]
-        return str(int(value) if isinstance(value, float) and value.is_integer() else value).strip()
+        self._see(row)
+        for turn, value in turn_cells(row[self._messages]) if row.get(self._messages) else ():
+            self._of_turn(turn).sees(value)
+        return str(as_text(row[name])) if name else None
 
     def games(self, file: str, key: str | None, rows: Iterable[tuple[int, Any]]) -> Iterator[Imported | Rejected]:
         lines, told = zip(*rows, strict=True)
@@ -319,7 +324,7 @@ class _ChatReader(_OwnReader):
                 raise BadData("its label stands at no turn of the assistant: move it to the turn that it is about")
             return {at: self._deceptive(values[at]) for at in spoken}
         cells = {at: cell for at, turn in enumerate(turns) if (cell := turn_cell(turn))}
-        found = {at: self._of_turn.get(name, LabelColumn(name)).of(value) for at, (name, value) in cells.items()}
+        found = {at: self._of_turn(name).of(value) for at, (name, value) in cells.items()}
         self._labels.update((as_value(value), found[at]) for at, (_, value) in cells.items())
         return found
 

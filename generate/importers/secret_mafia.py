@@ -21,7 +21,7 @@ from liescope.games.mafia.rules import DETECTIVE, MAFIA, MAFIOSO, TOWN, VILLAGER
 from liescope.games.record import GameRecord, Seat, Source
 from liescope.generate.importers.game_reader import GameWriter, Logged, Words, by_key, read_as, shape
 from liescope.generate.importers.importer_protocol import Imported, Rejected, attempt
-from liescope.generate.importers.jsonl_importer import RowReader, TableImporter
+from liescope.generate.importers.table_importer import RowReader, TableImporter
 from liescope.generate.players.parsing.choice import split_reasoning
 
 

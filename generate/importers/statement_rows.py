@@ -34,7 +34,7 @@ def stated(value: Any) -> bool:
     return present(value) and not (isinstance(value, str) and value.strip().casefold() in _NOTHING)
 
 
-def _text(value: Any) -> Any:
+def as_text(value: Any) -> Any:
     """Any scalar as text; whole floats, as integers become beside nulls, without the point."""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
@@ -73,7 +73,7 @@ def _split(value: Any) -> str:
     return SPLIT_NAMES[word]
 
 
-Text = Annotated[str, BeforeValidator(_text)]
+Text = Annotated[str, BeforeValidator(as_text)]
 Flag = Annotated[bool, BeforeValidator(_flag)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=0, le=10**6)]
@@ -159,7 +159,7 @@ class Row(RowCell):
 
     game_id: Text = Field(description="the game; its rows may be anywhere in the source")
     speaker: Text = Field(description="who speaks, unique in the game")
-    text: Annotated[str, BeforeValidator(lambda value: value if isinstance(value, str) else _text(value))] = Field(
+    text: Annotated[str, BeforeValidator(lambda value: value if isinstance(value, str) else as_text(value))] = Field(
         default="", description="what was said; empty for a turn that passed in silence"
     )
     index: float | None = Field(

@@ -15,6 +15,7 @@ import tokenize
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
+from dataclasses import asdict
 from decimal import Decimal
 from functools import partial
 from io import StringIO
@@ -303,22 +304,29 @@ class Spool:
         self._base.execute("PRAGMA journal_mode = OFF")
         self._base.execute("CREATE TABLE rows (game INTEGER, line INTEGER, row TEXT)")
         self._games: dict[str, int] = {}
+        self._keys: list[str | None] = []
+        self._bad = set[int]()
         self._waiting: list[tuple[int, int, str]] = []
 
-    def add(self, game_id: str, line: int, row: Mapping[str, Any]) -> None:
-        """Keep a row. line: its line in the source."""
-        game = self._games.setdefault(game_id, len(self._games))
-        self._waiting.append((game, line, json.dumps(row, default=str)))
+    def add(self, key: str | None, line: int, row: Mapping[str, Any] | Rejected) -> None:
+        """Keep a row, or what was none. key: of its game, None for one by itself; line: its line in the source."""
+        game = len(self._keys) if key is None else self._games.setdefault(key, len(self._keys))
+        self._keys += [key] if game == len(self._keys) else []
+        self._bad |= {game} if isinstance(row, Rejected) else set()
+        cells = asdict(row) if isinstance(row, Rejected) else row
+        self._waiting.append((game, line, json.dumps(cells, default=str)))
         if len(self._waiting) >= self._AT_ONCE:
             self._write()
 
-    def games(self) -> Iterator[tuple[str, Iterator[tuple[int, dict[str, Any]]]]]:
-        """Each game with its rows, in the order of the source, and their lines."""
+    def games(self) -> Iterator[Rejected | tuple[str | None, Iterator[tuple[int, dict[str, Any]]]]]:
+        """The key of each game with its rows, in the order of the source, and their lines; what was no row in its
+        place.
+        """
         self._write()
-        names = list(self._games)
         rows = self._base.execute("SELECT game, line, row FROM rows ORDER BY game, rowid")
         for game, mine in groupby(rows, key=itemgetter(0)):
-            yield names[game], ((line, json.loads(row)) for _, line, row in mine)
+            told = ((line, json.loads(row)) for _, line, row in mine)
+            yield Rejected(**next(told)[1]) if game in self._bad else (self._keys[game], told)
         self._base.close()
 
     def _write(self) -> None:

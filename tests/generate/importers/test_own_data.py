@@ -27,8 +27,9 @@ from liescope.games.record import GameRecord
 from liescope.generate.corpus.build import build
 from liescope.generate.corpus.open import records
 from liescope.generate.corpus.read import CorpusInMemory, read
-from liescope.generate.importers import jsonl_importer
+from liescope.generate.importers import table_importer
 from liescope.generate.importers.importing import import_games, read_games
+from liescope.generate.importers.label_column import RowLabels
 
 ALIBIS = [
     {"interview": "Ann", "answer": "I was at home all night.", "verdict": "lie"},
@@ -255,7 +256,7 @@ def test_one_class_is_said(tmp_path: Path) -> None:
 def test_a_column_that_comes_late_is_read_from_there_and_one_of_no_use_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jsonl_importer, "_HEAD", 2)
+    monkeypatch.setattr(table_importer, "_HEAD", 2)
     rows: list[dict[str, Any]] = [{"text": f"Words of number {n}."} for n in range(6)]
     for n, row in enumerate(rows[3:]):
         row |= {"label": ["lie", "truth"][n % 2], "group": "late", "mood": "calm", "message": "Hm."}
@@ -264,7 +265,7 @@ def test_a_column_that_comes_late_is_read_from_there_and_one_of_no_use_is_told(
     assert (len(receipt.groups), {*receipt.ignored}) == (4, {"mood", "message"})
     first = [{"text": "Words of one.", "a": 1}, {"text": "Words of two.", "b": 1}, {"text": "Three.", "label": "lie"}]
     assert import_games("text", first, out=tmp_path / "b").receipt.ignored == ("a", "b")
-    monkeypatch.setattr(jsonl_importer, "_AGAIN", 1)  # those that come when no more are learned are told all the same
+    monkeypatch.setattr(table_importer, "_AGAIN", 1)  # those that come when no more are learned are told all the same
     told = import_games("text", lines(tmp_path / "c.jsonl", rows), out=tmp_path / "c").receipt
     assert {"group", "mood", "message"} <= {*told.ignored}
 
@@ -307,6 +308,29 @@ def test_ratings_are_no_label_until_their_values_are_named(
     low, *_, high = numbers
     receipt = import_games("text", source, out=tmp_path / "b", deceptive=[str(low)], honest=[str(high)]).receipt
     assert [one for _, one in receipt.labels] == [True, *[None] * (len(numbers) - 2), False]
+
+
+def test_a_rating_far_below_tells_that_the_numbers_above_it_are_no_labels(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table_importer, "_HEAD", 4)
+    numbers = [n % 2 for n in range(12)] + [4]
+    texts = [{"text": f"Words number {n}.", "label": number} for n, number in enumerate(numbers)]
+    turns = [{"role": "assistant", "content": f"Words {n}.", "is_lie": number} for n, number in enumerate(numbers)]
+    chats = [{"messages": [turn]} for turn in turns]
+    asked = [{"prompt": "Is it?", "response": row["text"], "is_lie": row["label"]} for row in texts]
+    rows = [{"game_id": n % 9, "speaker": "Ann", "text": "Hm.", "label_gold": one} for n, one in enumerate(numbers)]
+    for kind, source in (("text", texts), ("chat", chats), ("chat", asked), ("jsonl", rows)):
+        for one in (source, source[:-1]):
+            said = {label for game in games(kind, one) for label in labels(game)} - {None}
+            assert said == (set() if one is source else {True, False}), kind
+    (noted,) = {note for game in games("text", texts) for note in game.meta["import_notes"] if "label" in note}
+    assert noted == "label: 0 and 1 are no labels beside other numbers; --deceptive names the lies"
+
+
+def test_rows_that_come_one_by_one_have_no_label_after_a_rating() -> None:
+    read = RowLabels()
+    assert [read.of({"honest": n}) for n in (0, 1)] == [True, False]
+    assert [read.of({"honest": n}) for n in (5, 0, 1)] == [None, None, None]
+    assert RowLabels().of({"honest": 1}) is False
 
 
 def test_a_label_that_became_a_float_beside_an_empty_cell_is_the_number_it_was(tmp_path: Path) -> None:

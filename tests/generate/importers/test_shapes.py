@@ -101,7 +101,7 @@ def test_a_file_of_too_many_rows_is_refused_before_the_work_and_more_may_be_allo
     *kept, last = read_games("text", tmp_path / "saved", most_rows=6)
     assert len(kept) == 6
     assert isinstance(last, Rejected)
-    assert last.reason == f"saved {words}; the rest is left out"
+    assert last.reason == f"it {words}; the rest is left out"
 
 
 def test_a_table_whose_first_line_is_a_row_is_read_with_names_for_its_first_columns(tmp_path: Path) -> None:
