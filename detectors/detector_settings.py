@@ -122,7 +122,7 @@ class EvaluateSettings(_Judges, _Seeded):
     )
     judge: Several = Field(
         default=(),
-        description="A chat model to set beside the detectors, as in openai:NAME; may be repeated.",
+        description="A chat model to set beside the detectors: openai:NAME or local:FOLDER; may be repeated.",
     )
     judge_view: Annotated[Several, Option(shown=WORDS)] = Field(
         default=(WORDS,), description=f"What a judge is shown: {_VIEWS}; may be repeated."

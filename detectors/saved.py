@@ -21,7 +21,7 @@ from liescope.common.reading import Reading, check_folder, read_parquet, read_te
 from liescope.common.registry import check_installed
 from liescope.common.statistics import Bools, Floats
 from liescope.detectors.calibrate import ABSTAIN
-from liescope.detectors.detector import ROLE, Detector, Progress, requests_of, shown, silent
+from liescope.detectors.detector import ROLE, AsksChatModel, Detector, Progress, shown, silent
 from liescope.detectors.detector_registry import DETECTORS, detector_class, load_parts
 from liescope.detectors.detector_settings import COVERAGE
 from liescope.detectors.examples import Example, examples_of
@@ -243,7 +243,7 @@ def load(path: str | os.PathLike[str]) -> LoadedDetector:
         check_installed(file.versions, f"the model {folder}")
     with Reading(folder, TRAIN_AGAIN):
         detector = load_parts(file.kind, folder, file.text, file.options)
-        asks = requests_of(detector, (), [_PROBE]) > 0
+        asks = isinstance(detector, AsksChatModel)
         probe = None if asks else detector.predict_proba([_PROBE])
     if probe is not None and (probe.shape != (1, 2) or not np.isfinite(probe).all()):
         raise BadData(f"{folder} gives scores that are no probabilities; train the detector again")

@@ -14,7 +14,8 @@ from typing import Any
 from liescope.common.console import end_by
 from liescope.common.errors import EndpointRefused, Interrupted, PlayerFailed, RunPaused, UsageError
 from liescope.detectors.detector import Progress
-from liescope.detectors.judge.prompt import ATTEMPTS, Question
+from liescope.detectors.judge.local_model import ask_local, is_local, label_of, local_spec
+from liescope.detectors.judge.prompt import ATTEMPTS, FRUITLESS, Question
 from liescope.games.core import Ask, AskKind, Phase
 from liescope.generate.players.openai.completion import Completion
 from liescope.generate.players.openai.endpoint import FormatRefused
@@ -27,7 +28,7 @@ from liescope.generate.runs.play import finish
 
 KIND = "openai:"
 TOP = 20  # alternatives to ask for of each token, the most that OpenAI gives
-FRUITLESS = 20  # nothing more is asked after so many failures from the first request on
+_FORMS = "such as openai:gpt-4.1-mini or local:FOLDER"
 _MOST_KEPT = 60  # a question is dropped after so many unreadable replies
 _ASK = Ask("judge", 0, "judge", AskKind.PEER_ASSESSMENT, 0, Phase.DISCUSSION)
 """Every question has the same place, so that equal ones have one reply, whichever statements are asked about; when it
@@ -66,25 +67,33 @@ SPENT: defaultdict[str, Spent] = defaultdict(Spent)
 """What this process has spent, by model: a budget holds for all folds of a training together."""
 
 
-@dataclass(slots=True)
-class Asking:
-    """One judge at work. answers: by place in the questions, the probability of a lie; failed: questions without an
-    answer, by reason; stated: whether it states numbers, None while unknown; served: models that the endpoint says it
-    used.
+@dataclass(slots=True, kw_only=True)
+class Answers:
+    """What a judge said. label: its name in tables; priced: whether its requests have a price; stated: whether it
+    states numbers, None while unknown; answers: by place in the questions, the probability of a lie; failed: questions
+    without an answer, by reason; served: models that the endpoint says it used.
     """
 
-    model: OpenedModel
-    context: PlayerContext
+    label: str
+    priced: bool = False
     stated: bool | None = None
     answers: dict[int, float] = field(default_factory=dict)
     failed: Counter[str] = field(default_factory=Counter)
     served: set[str] = field(default_factory=set)
+
+
+@dataclass(slots=True, kw_only=True)
+class Asking(Answers):
+    """One judge at an endpoint, at work."""
+
+    model: OpenedModel
+    context: PlayerContext
     _unread: int = 0
     _probe: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def ask(self, questions: Sequence[Question], progress: Progress) -> None:
         """Fill `answers` and `failed`. Raises RunPaused if it had to stop; replies so far are kept."""
-        todo, doing = iter(enumerate(questions)), f"asking {self.model.spec.label}"
+        todo, doing = iter(enumerate(questions)), f"asking {self.label}"
         progress(doing, 0, len(questions))
 
         async def work() -> None:
@@ -126,7 +135,7 @@ class Asking:
 
     def _check_fruit(self, why: str) -> None:
         if not self.answers and max(self.failed.total(), self._unread) >= FRUITLESS:
-            raise EndpointRefused(f"{self.model.spec.label} answered none of {FRUITLESS} requests: {why}")
+            raise EndpointRefused(f"{self.label} answered none of {FRUITLESS} requests: {why}")
 
     def _is_kept(self, question: Question, ask: Ask) -> bool:
         """Whether a reply is already kept. Raises what the cache raises."""
@@ -177,9 +186,12 @@ def check_model(spec: str, limits: Limits | None, saved: bool = False) -> None:
     price.
     """
     if not spec:
-        raise UsageError("no chat model is named; give one such as openai:gpt-4.1-mini (--model; --judge of evaluate)")
+        raise UsageError(f"no chat model is named; give one {_FORMS} (--model; --judge of evaluate)")
+    if is_local(spec):
+        local_spec(spec)
+        return
     if not spec.startswith(KIND):
-        raise UsageError(f"a judge is a chat model such as openai:gpt-4.1-mini; {spec!r} is none")
+        raise UsageError(f"a judge is a chat model {_FORMS}; {spec!r} is none")
     asked = read_spec(spec.removeprefix(KIND))
     if asked.options.persona or asked.options.extra:
         raise UsageError("the options persona and extra name files for players of a game; a judge has --prompt FILE")
@@ -213,7 +225,7 @@ def ask_judge(
     stated: bool | None = None,
     spent: Spent | None = None,
     say: bool = False,
-) -> Asking:
+) -> Answers:
     """Ask a model every question. limits: with a folder of kept replies; stated: whether the model states numbers, None
     to find out; spent: what was already spent of the limits, updated here; say: whether to write about an interrupt to
     standard error.
@@ -222,13 +234,21 @@ def ask_judge(
     KeyboardInterrupt (SystemExit for other signals); every reply that came is kept.
     """
     folder, spent = limits.cache or default_cache(), spent or Spent()
+    if is_local(spec):
+        local = local_spec(spec)
+        with ReplyCache(folder) as kept:
+            answers, failed, found = ask_local(local, questions, kept, _ASK, progress)
+        spent.found += found
+        return Answers(label=label_of(local), stated=False, answers=answers, failed=failed)
 
     async def work(halt: Halt) -> Asking:
         before = spent.answered
         with ReplyCache(folder) as cache:
             context = PlayerContext(spent.add, "", limits=limits, halt=halt, cache=cache)
             context = replace(context, spent_tokens=spent.tokens, spent_cost=spent.cost or 0.0)
-            asking = Asking(open_model(spec.removeprefix(KIND), context), context, stated)
+            model = open_model(spec.removeprefix(KIND), context)
+            priced = model.price is not None
+            asking = Asking(label=model.spec.label, priced=priced, stated=stated, model=model, context=context)
             endpoint = asking.model.endpoint
             activity = context.activity.at(endpoint.host)
 

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 DEFAULT = Path(__file__).with_name("prompt.toml")
 ATTEMPTS = 3
 """New replies to a question until one can be read."""
+FRUITLESS = 20
+"""Nothing more is asked after so many failures from the first question on."""
 _ADVICE = f"write it like {DEFAULT}"
 _LARGEST = 2**16  # bytes
 _Kind = Literal["label", "confidence"]

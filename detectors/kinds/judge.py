@@ -69,7 +69,7 @@ class LearnedJudge(Strict):
 class JudgeOptions(DetectorOptions):
     """cache and prompt name a folder and a file of this machine and are not saved; the prompt is, word for word."""
 
-    model: str = Field(default="", description="the chat model, as in openai:NAME or openai:NAME@URL")
+    model: str = Field(default="", description="the chat model: openai:NAME, openai:NAME@URL or local:FOLDER")
     cache: str = Field(default="", exclude=True, description=Limits.model_fields["cache"].description)
     price: list[str] | None = Field(default=None, description=Limits.model_fields["price"].description)
     max_cost: float | None = Field(default=None, ge=0, description=Limits.model_fields["max_cost"].description)
@@ -95,7 +95,7 @@ class JudgeDetector(AsksChatModel):
     packages = ("scipy",)
     publication = Publication(
         needs="It asks the chat model named under `model` below: its server, and a key if that wants one, have to be "
-        "at hand, and statements cost requests."
+        "at hand, and statements cost requests; a `local:` one is loaded, and downloaded if need be."
     )
 
     options: JudgeOptions
@@ -109,6 +109,10 @@ class JudgeDetector(AsksChatModel):
         check_model(self.options.model, self.options.limits())
 
     def requests(self, learn: Sequence[Example], score: Sequence[Example]) -> int:
+        from liescope.detectors.judge.local_model import is_local
+
+        if is_local(self.options.model):
+            return 0
         # One more finds out whether there are log-probabilities. Folds may ask about equal statements apart.
         return min(self.options.fit_limit, len(learn)) + len(score) + bool(learn)
 

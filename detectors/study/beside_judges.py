@@ -113,12 +113,12 @@ def judge_statements(
         asking = ask_judge(spec, questions, judges.limits, progress, spent=spent, say=say)
         how = "stated confidence" if asking.stated else "log-probability"
         said = [*([] if view == WORDS else [view]), *([how] if asking.stated else [])]
-        name = f"{JUDGE}{asking.model.spec.label}" + (f" ({', '.join(said)})" if said else "")
+        name = f"{JUDGE}{asking.label}" + (f" ({', '.join(said)})" if said else "")
         if name in {fact.name for fact in facts}:
             raise UsageError(f"two judges are called {name!r}; evaluate them one after the other")
         found = {items[at].statement_id: answer for at, answer in sorted(asking.answers.items())}
         tables.append(score_table(list(found), np.array(list(found.values()), dtype=np.float64), name, target))
-        cost = spent.cost if asking.model.price is not None else None
+        cost = spent.cost if asking.priced else None
         failed, served = dict(asking.failed.most_common()), tuple(sorted(asking.served))
         paid = (spent.found, spent.requests, spent.tokens, cost, judges.limits.currency)
         facts.append(JudgeFacts(name, how, served, len(items), failed, *paid, view))

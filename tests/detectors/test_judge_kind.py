@@ -18,8 +18,8 @@ from liescope.common.errors import BadData, BudgetSpent, EndpointRefused, UsageE
 from liescope.detectors.detector import silent
 from liescope.detectors.detector_registry import make
 from liescope.detectors.examples import Labelled, labelled, read_statements
-from liescope.detectors.judge.asking import FRUITLESS, ask_judge
-from liescope.detectors.judge.prompt import DEFAULT, read_prompt
+from liescope.detectors.judge.asking import ask_judge
+from liescope.detectors.judge.prompt import DEFAULT, FRUITLESS, read_prompt
 from liescope.detectors.kinds.judge import JudgeDetector, PlattScaling
 from liescope.detectors.saved import load
 from liescope.detectors.text_form import TextConfig

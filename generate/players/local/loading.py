@@ -29,7 +29,7 @@ from liescope.generate.players.player_registry import SeatOptions
 _SPEECH = frozenset({AskKind.SPEAK, AskKind.EXPLAINED_VOTE})
 _TOKENS_OF_A_CHOICE, _TOKENS_OF_A_SPEECH, _TOKENS_OF_A_FORM, _TOKENS_OF_THOUGHT = 96, 256, 1024, 2048
 _SHOWN = ("think", "reasoning_effort", "top_k", "seed")  # shown in tables, beside the options of every seat
-_CHOICES = "give the Hub id of a causal language model that you can reach, or its folder"
+CHOICES = "give the Hub id of a causal language model that you can reach, or its folder"
 _TURN_ENDS = ("<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<end_of_turn>", "<turn|>", "<|end|>", "<|return|>", "<|user|>")
 _THINKING = ("<think>", "enable_thinking", "<|channel|>", "reasoning_effort")  # in templates of models that reason
 
@@ -172,7 +172,7 @@ class Loaded:
 
 def check_model(spec: LocalSpec) -> None:
     """Raises UsageError or BadData at once for a spec whose folder holds no model that can be loaded."""
-    check_name(spec.name, "language model", _CHOICES)
+    check_name(spec.name, "language model", CHOICES)
 
 
 def load(spec: LocalSpec) -> Loaded:
@@ -185,8 +185,8 @@ def load(spec: LocalSpec) -> Loaded:
         raise MissingExtra((error.name or "transformers").partition(".")[0], "train") from error
     device = _device(spec.options.device)
     dtype = _dtype(spec.options, device)
-    folder = transformer_folder(spec.name, "language model", _CHOICES, spec.options.revision)
-    with Reading(f"the language model {str(folder)!r}", _CHOICES):
+    folder = transformer_folder(spec.name, "language model", CHOICES, spec.options.revision)
+    with Reading(f"the language model {str(folder)!r}", CHOICES):
         tokenizer, model, _ = read_transformer("AutoModelForCausalLM", folder, dtype=dtype)
     model = model.eval().requires_grad_(False).to(device)
     makers, model.generation_config = model.generation_config, GenerationConfig()
@@ -287,18 +287,15 @@ def write(loaded: Loaded, rows: Sequence[PromptRow]) -> list[Generated]:
     import torch
     from transformers import GenerationConfig
 
-    model, width, most = loaded.model, max(len(row.ids) for row in rows), max(row.most for row in rows)
-    ids = np.full((len(rows), width), loaded.pad, dtype=np.int64)
-    mask = np.zeros_like(ids)
-    for at, row in enumerate(rows):
-        ids[at, width - len(row.ids) :] = row.ids
-        mask[at, width - len(row.ids) :] = 1
+    model, most = loaded.model, max(row.most for row in rows)
+    ids, mask = _padded(loaded, [row.ids for row in rows])
+    width = ids.shape[1]
     limits = torch.tensor([row.most for row in rows], device=model.device)
     ends = list(loaded.ends) or None
     with torch.inference_mode():
         written = model.generate(
-            torch.from_numpy(ids).to(model.device),
-            attention_mask=torch.from_numpy(mask).to(model.device),
+            ids,
+            attention_mask=mask,
             generation_config=GenerationConfig(
                 max_new_tokens=most, do_sample=False, eos_token_id=ends, pad_token_id=loaded.pad
             ),
@@ -307,6 +304,33 @@ def write(loaded: Loaded, rows: Sequence[PromptRow]) -> list[Generated]:
         )
         replies = written[:, width:].cpu().numpy()
         return [_written(loaded, row, tokens[: row.most]) for row, tokens in zip(rows, replies, strict=True)]
+
+
+def following(loaded: Loaded, prompts: Sequence[NDArray[np.int64]]) -> Any:
+    """(prompts, vocabulary) float32 logits of the token after each prompt, a tensor. Raises as `write`."""
+    import torch
+    from transformers import GenerationConfig
+
+    ids, mask = _padded(loaded, prompts)
+    wanted = GenerationConfig(
+        max_new_tokens=1, do_sample=False, output_logits=True, return_dict_in_generate=True, pad_token_id=loaded.pad
+    )
+    with torch.inference_mode():
+        return loaded.model.generate(ids, attention_mask=mask, generation_config=wanted).logits[0].float()
+
+
+def _padded(loaded: Loaded, prompts: Sequence[NDArray[np.int64]]) -> tuple[Any, Any]:
+    """(ids, mask): (prompts, longest), on the model's device; padding stands on the left."""
+    import torch
+
+    width = max(map(len, prompts))
+    ids = np.full((len(prompts), width), loaded.pad, dtype=np.int64)
+    mask = np.zeros_like(ids)
+    for at, prompt in enumerate(prompts):
+        ids[at, width - len(prompt) :] = prompt
+        mask[at, width - len(prompt) :] = 1
+    device = loaded.model.device
+    return torch.from_numpy(ids).to(device), torch.from_numpy(mask).to(device)
 
 
 def _written(loaded: Loaded, row: PromptRow, tokens: NDArray[np.int64]) -> Generated:
