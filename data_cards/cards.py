@@ -16,7 +16,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template, Templa
 
 from liescope.common.errors import CardError
 from liescope.common.model_names import consent_hash
-from liescope.common.text import GAME, holding, record_unit, unit_of
+from liescope.common.text import GAME, OF_GAMES, Units, holding, record_unit, unit_of
 from liescope.data_cards.licences import (
     CLAIM_STUDY,
     LABELS,
@@ -109,11 +109,18 @@ def render_model_card(facts: Mapping[str, Any]) -> str:
     version). Raises CardError if a fact is missing or empty.
     """
     try:
-        words = model_licence(facts["training"]["sources"])[2]
-        derived = {"metadata": _model_metadata(facts), "source_words": SOURCES, "licence_words": words}
+        training, kinds = facts["training"], [one["name"] for one in facts["words"]]
+        called = Units.of(kinds, training["statements"] == training["games"])
+        words = model_licence(training["sources"])[2]
+        derived = {
+            "metadata": _model_metadata(facts),
+            "source_words": SOURCES,
+            "licence_words": words,
+            "called": called,
+        }
     except KeyError as error:
         raise CardError(f"the facts of the model lack {error}") from error
-    return _render("model.md.jinja", {**facts, **derived})
+    return _render("model.md.jinja", {**facts, **derived}, called)
 
 
 def _model_metadata(facts: Mapping[str, Any]) -> str:
@@ -208,9 +215,9 @@ def _config(facts: Mapping[str, Any], config: str) -> dict[str, Any]:
     }
 
 
-def _render(template: str, facts: Mapping[str, Any]) -> str:
+def _render(template: str, facts: Mapping[str, Any], called: Units = OF_GAMES) -> str:
     try:
-        found, needed = _template(template)
+        found, needed = _template(template, called)
         if missing := needed - facts.keys():
             raise CardError(f"{template} needs facts that are missing: {', '.join(sorted(missing))}")
         return found.render(facts)
@@ -219,11 +226,13 @@ def _render(template: str, facts: Mapping[str, Any]) -> str:
 
 
 @cache
-def _template(name: str) -> tuple[Template, frozenset[str]]:
-    """A template, and the names of the facts that it needs."""
+def _template(name: str, called: Units) -> tuple[Template, frozenset[str]]:
+    """A template, its own words reworded for these units, and the names of the facts that it needs."""
     environment = _environment()
     source, _, _ = PackageLoader("liescope.data_cards").get_source(environment, name)
-    return environment.get_template(name), frozenset(meta.find_undeclared_variables(environment.parse(source)))
+    parts = re.split(r"(\{[{%].*?[%}]\})", source)
+    source = "".join(part if part.startswith("{") else called.say(part) for part in parts)
+    return environment.from_string(source), frozenset(meta.find_undeclared_variables(environment.parse(source)))
 
 
 def _environment() -> Environment:

@@ -129,9 +129,9 @@ def model_licence(sources: Collection[str]) -> tuple[str, str, str]:
         return (
             "other",
             "terms-of-the-training-data",
-            "The parameters are the publisher's own work. They are no copy of the games' words, but they hold traces "
-            "of them (above). The games have licences of their own, or none: see the card of the corpus, and ask the "
-            "people who played or published them before you build on this model in public.",
+            "The parameters are the publisher's own work. They are no copy of the words that they were learned from, "
+            "but they hold traces of them (above). Those words have licences of their own, or none: see the card of "
+            "the corpus, and ask the people who wrote or published them before you build on this model in public.",
         )
     if "model" in sources:
         return (

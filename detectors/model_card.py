@@ -95,8 +95,8 @@ def read_reports(folders: Iterable[Path], model: ModelFile) -> list[Reported]:
     return found
 
 
-_SAID = "I investigated Bob. He is the mafioso."
-_THOUGHT = "Nobody doubts me yet, so I accuse Bob."
+_IN_GAMES = ("I investigated Bob. He is the mafioso.", "Nobody doubts me yet, so I accuse Bob.")
+_ELSEWHERE = ("I was at home all night.", "Nobody can know that I went out.")
 _METRICS = {
     WITHIN: "auroc_within_games",
     POOLED: "roc_auc",
@@ -113,7 +113,8 @@ def model_card(name: str, file: ModelFile, *, repo: str | None = None, reports: 
     detector = _untrained(file)
     use = detector.publication
     config = {**file.text.model_dump(), **file.options}
-    read = textualize(Example("", "", "speaker", "", _SAID, ("Bob",), reasoning=_THOUGHT), file.text)
+    said, thought = _IN_GAMES if file.units.are_games else _ELSEWHERE
+    read = textualize(Example("", "", "speaker", "", said, ("Bob",), reasoning=thought), file.text)
     place = repo or f"models/{name}"
     literals = {"repo": json.dumps(place, ensure_ascii=False), "text": json.dumps(read, ensure_ascii=False)}
     return render_model_card(
@@ -125,15 +126,15 @@ def model_card(name: str, file: ModelFile, *, repo: str | None = None, reports: 
             "training": file.training.model_dump(),
             "words": [one.model_dump() for one in file.corpus.words],
             "config": config | ({"encoder": "bundled all-MiniLM-L6-v2"} if config.get("encoder") == "" else {}),
-            "figures": [_row(row) for row in file.figures],
-            "reports": [{"corpus": one.corpus, "rows": [_row(row) for row in one.figures]} for one in reports],
+            "figures": [_row(file, row) for row in file.figures],
+            "reports": [{"corpus": one.corpus, "rows": [_row(file, row) for row in one.figures]} for one in reports],
             "thresholds": {f"{level[0]}%": at for level in LEVELS if (at := file.thresholds.get(level)) is not None},
             "ordinary": file.ordinary and file.ordinary.model_dump(),
             "calibration": file.confidence.words(),
             "calibrated_on": sets.games if (sets := file.confidence.labels) else None,
             "place": place,
-            "said": _SAID,
-            "thought": _THOUGHT,
+            "said": said,
+            "thought": thought,
             "plain_use": use.plain_use.format(**literals) if repo else "",
             "needs": use.needs,
             "extra": detector.extra or "",
@@ -153,8 +154,8 @@ def _untrained(file: ModelFile) -> Detector:
     return chosen(file.text, chosen.options_type.of(file.options, file.kind))
 
 
-def _row(row: Figure) -> dict[str, Any]:
-    return {**row.to_json(), "metric": words_of(row.metric)}
+def _row(file: ModelFile, row: Figure) -> dict[str, Any]:
+    return {**row.to_json(), "metric": file.units.say(words_of(row.metric))}
 
 
 def _results(file: ModelFile, corpus: str, rows: Iterable[Figure]) -> list[dict[str, Any]]:
@@ -169,7 +170,7 @@ def _results(file: ModelFile, corpus: str, rows: Iterable[Figure]) -> list[dict[
             "dataset_split": row.where,
             "metric_type": _METRICS[row.metric],
             "metric_value": round(row.value, 4),
-            "metric_name": words_of(row.metric),
+            "metric_name": file.units.say(words_of(row.metric)),
         }
         for row in rows
         if row.metric in _METRICS and row.value is not None

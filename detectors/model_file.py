@@ -12,6 +12,7 @@ from liescope.common.errors import BadData
 from liescope.common.reading import Strict, read_json
 from liescope.common.sentence_encoder import PART
 from liescope.common.stores import local
+from liescope.common.text import Units
 from liescope.detectors.calibrate import Confidence
 from liescope.detectors.detector import StepsChosen
 from liescope.detectors.examples import TARGETS
@@ -112,6 +113,11 @@ class ModelFile(Strict):
     versions: dict[str, str]
     figures: tuple[Figure, ...] = ()
     files: dict[_Path, _Sha256] = Field(default_factory=dict)
+
+    @property
+    def units(self) -> Units:
+        """What it learned from, in words."""
+        return Units.of((one.name for one in self.corpus.words), self.training.statements == self.training.games)
 
 
 def read_model_file(folder: Path) -> ModelFile:

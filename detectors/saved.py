@@ -72,8 +72,8 @@ class LoadedDetector:
     def __repr__(self) -> str:
         facts = self.file.training
         return (
-            f"<LoadedDetector {self.name}: {self.file.kind} for {self.file.target}, trained on {facts.statements:,} "
-            f"statements of {facts.games:,} games>"
+            f"<LoadedDetector {self.name}: {self.file.kind} for {self.file.target}, trained on "
+            f"{self.file.units.counted(facts.statements, facts.games)}>"
         )
 
     @property
@@ -91,7 +91,7 @@ class LoadedDetector:
             f"{left_out[NO_REASONING]:,} statements come without reasoning and have no score: {self.name} reads what a "
             f"speaker thought (view {self.file.text.view})",
         )
-        unlike = (UNLIKE.format(left_out[UNLIKE]),)
+        unlike = (self.file.units.say(UNLIKE.format(left_out[UNLIKE])),)
         return (*unread * bool(left_out[NO_REASONING]), *self.detector.notes, *unlike * bool(left_out[UNLIKE]))
 
     def others(self, examples: Sequence[Example], score: Floats) -> Bools:
@@ -180,7 +180,7 @@ class LoadedDetector:
             return [None] * len(score), [None] * len(score)
         given = np.array(sets.verdicts(score, coverage), dtype=object)
         why = np.full(len(score), None, dtype=object)
-        why[given == ABSTAIN] = sets.abstains_because(coverage)
+        why[given == ABSTAIN] = self.file.units.say(sets.abstains_because(coverage))
         reads_games = self.detector.reads_games and self.file.target == ROLE
         alone = np.array([reads_games and one.seen is None and not one.context for one in examples], dtype=bool)
         given[alone], why[alone] = ABSTAIN, ALONE

@@ -20,7 +20,7 @@ from liescope.common.folders import replacing
 from liescope.common.settings import read_query, takes
 from liescope.common.statistics import Floats
 from liescope.common.stores import stored
-from liescope.common.text import OF_GAMES, Units, number_of, plain
+from liescope.common.text import Units, number_of, plain
 from liescope.detectors.calibrate import Confidence, LabelSets, Players, cross_fitted, fit_players
 from liescope.detectors.detector import ROLE, Detector, Progress, requests_of, shown, silent
 from liescope.detectors.detector_registry import detector_class, make, versions_of
@@ -113,12 +113,6 @@ class TrainResult:
         """
         return figure_table(self.rows)
 
-    @property
-    def units(self) -> Units:
-        """What it learned from, in words."""
-        alone = self.file.training.statements == self.file.training.games
-        return Units("statements", "groups") if alone or self.file.target == "gold" else OF_GAMES
-
     def to_json(self) -> dict[str, Any]:
         """What `liescope train --json` prints: `model`, the facts of model.json, and `figures`."""
         return {"model": str(self.model), **self.file.model_dump(), "figures": [row.to_json() for row in self.rows]}
@@ -128,7 +122,8 @@ class TrainResult:
         auroc = next((row.value for row in self.rows if row.metric == "auroc" and row.value is not None), None)
         return (
             f"<TrainResult {self.model}: {self.file.kind} for {self.file.target}, "
-            f"{self.units.counted(facts.statements, facts.games)}{'' if auroc is None else f', AUROC {auroc:.3f}'}>"
+            f"{self.file.units.counted(facts.statements, facts.games)}"
+            f"{'' if auroc is None else f', AUROC {auroc:.3f}'}>"
         )
 
 
@@ -389,7 +384,7 @@ def training_lines(result: TrainResult) -> Iterator[str]:
     from liescope.common.report.contents import terminal_table, wrapped
     from liescope.detectors.study.evaluation_report import in_short, place_words
 
-    facts, confidence, called = result.file.training, result.file.confidence, result.units
+    facts, confidence, called = result.file.training, result.file.confidence, result.file.units
     folds = "train is scored out of fold" if facts.folds else "without folds, so that train has no scores"
     alone = facts.statements == facts.games  # texts or conversations with a label each
     yield wrapped(

@@ -37,9 +37,10 @@ def on_promises(
         asked = evaluated.join(mine.select("statement_id", "score"), on="statement_id", maintain_order="left")
         others = model.others(make_examples(asked, 0, model.file.target), asked["score"].to_numpy()).sum()
         if sets is None:
-            notes.append(f"{name}: it gives no verdicts, since it was trained without validation games")
+            none = model.file.units.say("it gives no verdicts, since it was trained without validation games")
+            notes.append(f"{name}: {none}")
         elif others:
-            notes.append(f"{name}: {UNLIKE.format(int(others))}")
+            notes.append(f"{name}: {model.file.units.say(UNLIKE.format(int(others)))}")
         else:
             score = mine["score"].to_numpy()
             held = [pl.Series(f"{one}", sets.allowed(score, one).tolist()) for one in COVERAGES]

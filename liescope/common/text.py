@@ -82,10 +82,11 @@ class Units(NamedTuple):
     games: str
 
     @classmethod
-    def of(cls, kinds: Iterable[str]) -> Units:
-        """The words for records of these kinds."""
+    def of(cls, kinds: Iterable[str], alone: bool = True) -> Units:
+        """The words for records of these kinds. alone: no conversations are drawn together, as a group."""
         unit = unit_of(kinds)
-        return cls("texts", "groups") if unit == TEXT else cls("statements", f"{unit}s")
+        drawn = f"{unit}s" if unit == GAME or (alone and unit != TEXT) else "groups"
+        return cls("texts" if unit == TEXT else "statements", drawn)
 
     @property
     def are_games(self) -> bool:

@@ -224,6 +224,19 @@ def test_every_value_of_a_cards_metadata_is_read_back_as_it_was_put_in(value: st
     assert (data["datasets"], data["metrics"], data["tags"][-1]) == ([f"{value}/"], [value], value)
 
 
+@pytest.mark.parametrize("view", ["words", "reasoning", "both"])
+@pytest.mark.parametrize(("kind", "said"), [("text", "900 texts of 150"), ("chat", "900 statements of 150")])
+def test_the_card_of_a_model_of_texts_or_chats_speaks_of_no_games(kind: str, said: str, view: str) -> None:
+    facts = model_facts(["imported"])
+    changes: dict[str, Any] = {"words": [{**facts["words"][0], "name": kind}], "thought": "Nobody knows."}
+    changes |= {"config": {"view": view}, "reports": [{"corpus": "mine", "rows": []}], "plain_use": "use it\n"}
+    card = render_model_card({**facts, **changes, "training": {**facts["training"], "names": ["Ann"]}})
+    assert f"{said} groups" in " ".join(card.split())
+    assert not re.search(r"\b(games?|players?|hidden role|Bob is)\b", card.replace(facts["said"], ""))
+    assert kind == "chat" or "statement" not in card
+    assert "a social-deduction game" in render_model_card(facts)
+
+
 def test_no_template_has_a_gap_left_by_who_wrote_it() -> None:
     for name in ("dataset", "model"):
         text = resources("liescope.data_cards").joinpath("templates", f"{name}.md.jinja").read_text(encoding="utf-8")
