@@ -17,6 +17,7 @@ from liescope.detectors.detector_settings import REASONING, WORDS
 from liescope.detectors.examples import Example, is_lost
 from liescope.detectors.text_form import PLAYER_TOKEN, SPEAKER_TOKEN, clean
 from liescope.detectors.view.transcript import SAID, GameMoment, Transcript, TranscriptTurn
+from liescope.generate.importers.column_names import NAMES
 from liescope.generate.importers.conversations import exchange, is_turn, last_answer, row_parts, turns_of
 from liescope.generate.importers.statement_rows import as_list, stated
 from liescope.generate.importers.tables import cell
@@ -145,9 +146,10 @@ class StatementReader:
             return {**row, "text": row[parts["text"]]}
         if "role" in parts:
             return self._turn(row, *(row[parts[what]] for what in ("conversation", "role", "content")))
-        if parts or "messages" in row:
-            return _last_answer(row, exchange(row, parts) if parts else cell(row["messages"]))
-        return row
+        if parts:
+            return _last_answer(row, exchange(row, parts))
+        messages = next((cell(row[name]) for name in NAMES["messages"] if row.get(name) is not None), None)
+        return _last_answer(row, messages) if "messages" in row or isinstance(messages, list | Mapping) else row
 
     def _turn(self, row: Mapping[str, Any], talk: Any, role: Any, content: Any) -> Mapping[str, Any] | Statement:
         if not stated(talk):

@@ -13,7 +13,7 @@ from liescope.common.command_options import AsJson, Given, each_with_a_line, wit
 from liescope.common.console import emit
 from liescope.common.errors import UsageError
 from liescope.common.settings import declare
-from liescope.common.text import brief, cut, holding, number_of, plain, sentence, unit_of
+from liescope.common.text import brief, cut, holding, number_of, plain, record_unit, sentence, unit_of
 from liescope.generate.importers.importing import IMPORTERS, REJECTED_FILE, ImportResult, import_games
 
 _SHOWN_NOTES = 8
@@ -92,7 +92,7 @@ def _report(result: ImportResult) -> None:
     for column, cells in facts["left_out"].items():
         unread = f"{cells} cells of {brief(column, _MODEL)} could not be read and are left out; their rows are kept"
         typer.echo(fill(plain(unread), _WIDTH))
-    _list_notes(result, unit)
+    _list_notes(result, record_unit([result.format], result.games, receipt.texts))
     if result.rejections:
         typer.echo(f"{result.rejections:,} could not be imported; all are listed in {result.run / REJECTED_FILE}:")
         for bad in result.first_rejected:
@@ -126,6 +126,7 @@ def _list_notes(result: ImportResult, unit: str) -> None:
     notes = result.summary.notes
     if not notes:
         return
-    typer.echo(f"notes, and how many {unit}s each is about (they are kept with the {unit}):")
+    typer.echo(f"notes, and how many {unit}s each is about (they are kept with these):")
     for note, games in notes.most_common(_SHOWN_NOTES):
-        typer.echo(plain(f"  {games:6}  {brief(note, _WIDTH - 10)}"))
+        words = plain(brief(note, 3 * _WIDTH))
+        typer.echo(fill(words, _WIDTH, initial_indent=f"  {games:6}  ", subsequent_indent=" " * 10))

@@ -26,7 +26,7 @@ _TRUTHS = frozenset(("honest", "truth", "truthful", "not deceptive", "non-decept
 YES = frozenset(("1", "true", "t", "yes", "y"))
 _NO = frozenset(("0", "false", "f", "no", "n"))
 
-_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?")
+_NUMBER = re.compile(r"[-+]?(\d+[.,]?\d*|[.,]\d+)(e[-+]?\d+)?")
 _MOST_SEEN = 1000  # values
 _WHOLE = re.compile(r"^(-?\d+)\.0+$")
 
@@ -152,7 +152,7 @@ def label_column(
         if there and given and not there.keys() & {word_of(value) for value in given}:
             raise BadData(f"no row of {name} has a value that --{option} names; it has {_shown(values)}")
     if len(there) > SHOWN and not options.deceptive + options.honest and all(map(_NUMBER.fullmatch, there)):
-        low, high = min(there, key=float), max(there, key=float)
+        low, *_, high = sorted(there, key=lambda number: float(number.replace(",", ".")))
         raise BadData(
             f"{name} holds {len(there)} different numbers from {low} to {high}, and a label has classes: make two of "
             "them first, or name another column with --label"

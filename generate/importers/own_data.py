@@ -221,6 +221,8 @@ class _TextReader(_OwnReader):
     def key(self, row: Mapping[str, Any]) -> str | None:
         if not present(row.get(self._text)) or not str(row[self._text]).strip():
             raise BadData(f"it has no text: {self._text} is empty")
+        if isinstance(row[self._text], list | dict):
+            raise BadData(f"{self._text} holds a list or an object, no text; for conversations, use import chat")
         if self._group and not stated(row.get(self._group)):
             raise BadData(f"it belongs to no group: {self._group} is empty")
         self._see(row)

@@ -413,7 +413,11 @@ def test_columns_of_any_name_are_scored_as_those_of_the_usual_names_are(
         {"ask": chat[0]["content"], "said": chat[1]["content"], "answer": "x"} for chat in (CALM_CHAT, CERTAIN_CHAT)
     ]
     assert score(model, pairs, prompt="ask", response="said").equals(chats)
-    assert score(model, [{"messages": np.array(CALM_CHAT, dtype=object)}]).equals(model.score([CALM_CHAT]))
+    nested = {"conversation": {"id": 1, "messages": CALM_CHAT}}
+    for row in ({"messages": np.array(CALM_CHAT, dtype=object)}, {"conversations": CALM_CHAT}, nested):
+        assert score(model, [row]).equals(model.score([CALM_CHAT]))
+    with pytest.raises(UsageError, match="name the column with --text"):
+        score(model, [{"conversation": "Hm."}])
     pl.DataFrame(rows).write_parquet(tmp_path / "a.parquet")
     shown = run("score", str(folder), "--in", str(tmp_path / "a.parquet"), "--text", "statement", "--json")
     assert [row["score"] for row in json.loads(shown)["rows"]] == texts["score"].to_list()

@@ -28,6 +28,7 @@ from liescope.generate.corpus.build import build
 from liescope.generate.corpus.open import records
 from liescope.generate.corpus.read import CorpusInMemory, read
 from liescope.generate.importers import table_importer
+from liescope.generate.importers.importer_protocol import Rejected
 from liescope.generate.importers.importing import import_games, read_games
 from liescope.generate.importers.label_column import RowLabels
 
@@ -128,6 +129,7 @@ def test_a_label_is_read_in_the_sense_of_its_name_and_values(
         ([{"text": "One.", "deceptive": 1, "honest": 0}], {}, "may both hold the label; name one with --label"),
         ([{"n": 1, "m": 2}], {}, "it has no column that is called like the text, but n, m: name it with --text"),
         ([{"messages": "[]", "n": 1}], {}, "for conversations, use import chat"),
+        ([{"text": "Hm.", "label": f"0,{n}"} for n in range(11, 30)], {}, "19 different numbers from 0,11 to 0,29"),
         ([{"text": "One."}], {"label": "gold"}, "--label gold: there is no such column; it has text"),
     ],
 )
@@ -138,6 +140,12 @@ def test_a_table_that_leaves_something_open_is_refused_with_the_way_to_say_it(
         import_games("text", table(tmp_path / "a.csv", rows), out=tmp_path / "run", **options)
     assert str(raised.value).count("a.csv") == 1
     assert not (tmp_path / "run").exists()
+
+
+def test_a_list_in_place_of_a_text_is_told_as_such() -> None:
+    (bad,) = read_games("text", [{"said": CHAT}], text="said")
+    assert isinstance(bad, Rejected)
+    assert bad.reason.startswith("said holds a list or an object, no text")
 
 
 def test_of_several_files_the_one_at_fault_is_named(tmp_path: Path) -> None:
