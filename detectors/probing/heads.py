@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -26,7 +27,7 @@ from liescope.common.reading import Reading, regular
 from liescope.common.statistics import Bools, Floats, logit
 from liescope.detectors.detector import Groups
 from liescope.detectors.folds import Rows, held_out_rows
-from liescope.detectors.logistic import TRAIN_AGAIN, ScaledLogistic, numbers
+from liescope.detectors.logistic import TRAIN_AGAIN, ScaledLogistic
 
 HeadName = Literal["logistic", "mean-difference", "lda", "mlp"]
 _HIDDEN, _EPOCHS, _PATIENCE, _RATE = 64, 40, 8, 3e-3
@@ -68,7 +69,8 @@ States = NDArray[Any] | TokenStates
 @dataclass(frozen=True, slots=True)
 class Head:
     """A learned head. arrays: `mean` and `spread`, (width,), of what it learned on; `weights` and `offset` of its last
-    layer; of an mlp `hidden` (units, width) and `bias` (units,), of attention `query` (width,).
+    layer; of an mlp `hidden` (units, width) and `bias` (units,), of attention `query` (width,); `scale`, where scores
+    are distances and no log-odds: the arsinh of the distance over it stands for these, so that none is a certainty.
     """
 
     name: str
@@ -104,24 +106,30 @@ class Head:
 
         with Reading(path, TRAIN_AGAIN):
             with safe_open(regular(path), "np") as file:
-                arrays = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 – it is no mapping
+                arrays = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 - it is no mapping
                 found = (file.metadata() or {}).get("head")
-            units = len(arrays["bias"]) if name == "mlp" else width
-            shapes: dict[str, tuple[int, ...]] = {
-                "mean": (width,),
-                "spread": (width,),
-                "weights": (units,),
-                "offset": (),
-            }
-            shapes |= {"hidden": (units, width), "bias": (units,)} if name == "mlp" else {}
-            shapes |= {"query": (width,)} if name == "attention" else {}
-            if found != name or arrays.keys() != shapes.keys():
+            if found != name:
                 raise ValueError(f"it is no head of the kind {name}")
-            for key, shape in shapes.items():
-                numbers(arrays[key], shape)
-            if not (arrays["spread"] > 0).all():
-                raise ValueError("its states are divided by 0")
-        return cls(name, arrays)
+            return cls(name, arrays).checked(width)
+
+    def checked(self, width: int, called: Mapping[str, str] = MappingProxyType({})) -> Self:
+        """Itself, if its arrays are those of its kind for states of this width. called: names of arrays in messages.
+        Raises ValueError.
+        """
+        arrays, name = self.arrays, self.name
+        units = arrays["bias"].size if name == "mlp" and "bias" in arrays else width
+        shapes: dict[str, tuple[int, ...]] = {"mean": (width,), "spread": (width,), "weights": (units,), "offset": ()}
+        shapes |= {"hidden": (units, width), "bias": (units,)} if name == "mlp" else {}
+        shapes |= {"query": (width,)} if name == "attention" else {}
+        shapes |= {"scale": ()} if name == "mean-difference" and "scale" in arrays else {}
+        if arrays.keys() != shapes.keys():
+            raise ValueError(f"it holds {', '.join(arrays)} where {', '.join(shapes)} belong")
+        for key, shape in shapes.items():
+            if arrays[key].shape != shape or arrays[key].dtype.kind != "f" or not np.isfinite(arrays[key]).all():
+                raise ValueError(f"{called.get(key, key)} is not made of finite numbers of the shape {shape}")
+        if not (arrays["spread"] > 0).all() or not (arrays.get("scale", np.ones(())) > 0).all():
+            raise ValueError("its states are divided by 0")
+        return self
 
 
 def learn(name: str, states: States, y: Bools, groups: Groups, strength: float, seed: int) -> Head:
@@ -177,7 +185,8 @@ def _odds(arrays: Mapping[str, Any], states: States) -> Any:
         scaled = torch.einsum("nt,ntw->nw", heed, tokens)
     if "hidden" in arrays:
         scaled = torch.relu(scaled @ arrays["hidden"].T + arrays["bias"])
-    return scaled @ arrays["weights"] + arrays["offset"]
+    odds = scaled @ arrays["weights"] + arrays["offset"]
+    return torch.asinh(odds / arrays["scale"]) if "scale" in arrays else odds
 
 
 def _descended(
