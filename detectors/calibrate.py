@@ -166,6 +166,10 @@ class Confidence(Strict):
         """(n,): calibrated probabilities of statements."""
         return tempered(score, self.statements) if self.statements else score
 
+    def before(self, score: float) -> float:
+        """The log-odds of a statement before calibration, of its calibrated probability."""
+        return float(_log_odds(np.array(score)) * (self.statements or 1))
+
     def of_players(self, games: Sequence[Players], counts: Sequence[int | None]) -> list[Players]:
         """Calibrated probabilities of players, by game. counts: how many are known to deceive."""
         if self.players is None:

@@ -19,6 +19,7 @@ from liescope.detectors.detector_settings import (
     AuditSettings,
     BenchSettings,
     EvaluateSettings,
+    ImportProbeSettings,
     ScoreFileSettings,
 )
 
@@ -115,6 +116,26 @@ def _typed() -> Iterator[str]:
 def _say_notes(notes: Iterable[str]) -> None:
     for words in notes:
         typer.echo(f"note: {words}", err=True)
+
+
+@app.command("import probe")
+@with_settings(ImportProbeSettings)
+def import_probe(
+    *,
+    source: Annotated[str, typer.Argument(help="A probe.pt, a folder with one, or USER/NAME on the Hub.")],
+    out: Annotated[Path, typer.Option(help="The folder for the model.")],
+    given: Given,
+    as_json: AsJson = False,
+) -> None:
+    """Read a published probe, so that score and evaluate use it.
+
+    It is a checkpoint as `lie-detectors` reads it; no code in it runs. It keeps its threshold, for ordinary chats.
+
+    Example: liescope import probe me/apollo-smollm2 --model models/smollm2 --out models/apollo
+    """
+    from liescope.detectors.probing.importing import import_probe as read_probe
+
+    say(read_probe(source, out=out, progress=True, **given), as_json, lambda done: done.lines())
 
 
 @app.command()

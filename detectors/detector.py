@@ -192,6 +192,11 @@ class Detector(ABC):
     def save(self, folder: Path) -> None:
         """Write the learned parts into an existing folder; nothing that needs unpickling."""
 
+    def write_for_others(self, folder: Path, threshold: float, trained_on: str) -> None:  # noqa: B027
+        """Write, beside what `save` wrote, files in a shape that other tools read, if there is one. threshold: the
+        log-odds, before calibration, above which a statement is flagged; trained_on: the name of the corpus.
+        """
+
     @classmethod
     @abstractmethod
     def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:

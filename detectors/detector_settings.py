@@ -59,6 +59,24 @@ class TrainSettings(_Text, _Seeded):
     overwrite: Switch = Field(default=False, description="Replace an existing model at --out.")
 
 
+class ImportProbeSettings(OptionsModel):
+    """What `import probe` takes."""
+
+    model: str = Field(default="", description="The language model whose states it reads, where its card names none.")
+    checkpoint: str = Field(default="", description="One of its sweep.json instead of the default.")
+    read: Annotated[str | None, Option(shown="by the name: tokens for apollo-…, answer for dyl-…")] = Field(
+        default=None, description="What it reads: tokens, last, answer or yes-no, as of `train probe`."
+    )
+    questions: str = Field(default="", description="For answer and yes-no: a TOML file of the questions that it knows.")
+    form: str = Field(default="auto", description="chat or text, as of `train probe`.")
+    max_length: int = Field(default=2048, ge=8, description="Tokens of a pass.")
+    target: Annotated[str, Option(choices=TARGETS)] = Field(
+        default="gold", description="The label that it is compared with."
+    )
+    context: Annotated[int, _N] = Field(default=20, ge=0, description="Earlier statements before each.")
+    overwrite: Switch = Field(default=False, description="Replace an existing model at --out.")
+
+
 class ScoreSettings(ChatColumns, TextColumn):
     """What every way of scoring takes."""
 

@@ -119,6 +119,14 @@ class ModelFile(Strict):
         """What it learned from, in words."""
         return Units.of((one.name for one in self.corpus.words), self.training.statements == self.training.games)
 
+    @property
+    def cut(self) -> float:
+        """The log-odds, before calibration, above which at most 1% of ordinary chats are, or else of honest statements
+        of validation games; 0 if there are neither.
+        """
+        at = self.ordinary.at if self.ordinary else self.thresholds.get("1pct")
+        return 0.0 if at is None else self.confidence.before(at)
+
 
 def read_model_file(folder: Path) -> ModelFile:
     """Raises BadData if model.json is missing, or is not what `liescope train` writes."""

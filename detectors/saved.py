@@ -268,6 +268,7 @@ def write_model(
     from liescope.detectors.model_card import model_card
 
     detector.save(folder)
+    detector.write_for_others(folder, file.cut, file.corpus.name)
     learned.write(folder)
     if calibration:
         calibration.save(folder / CALIBRATION_FILE)

@@ -8,7 +8,7 @@ Every function here does what the command of its name does, and returns a small 
 - `forecast`: what a run will cost, before any request is sent.
 - `build`, `read`, `publish`: runs into a labelled dataset, and out to the Hub; `export`: into formats of other tools.
 - `train`, `load`, `score`, `score_file`, `evaluate`, `transfer`, `audit`: lie detectors; `bench`: many of them
-  on a suite of data sets.
+  on a suite of data sets; `import_probe`: one that others published.
 - `fit`, `analyse`: what the games say about the players; `report`: all of it on one page.
 - `view`: games in a browser; `serve`: games that people play.
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from liescope.benchmark.fitting import fit
     from liescope.benchmark.reporting import report
     from liescope.detectors import audit, bench, evaluate, load, score, score_file, train, transfer
+    from liescope.detectors.probing.importing import import_probe
     from liescope.generate.corpus.build import build
     from liescope.generate.corpus.read import read
     from liescope.generate.exports import export
@@ -62,6 +63,7 @@ __all__ = [
     "forecast",
     "fork",
     "import_games",
+    "import_probe",
     "label",
     "load",
     "play",
@@ -91,6 +93,7 @@ _ROOMS = {
     "liescope.generate.exports": ("export",),
     "liescope.publishing": ("publish",),
     "liescope.detectors": ("audit", "bench", "evaluate", "load", "score", "score_file", "train", "transfer"),
+    "liescope.detectors.probing.importing": ("import_probe",),
     "liescope.web.play.serving": ("serve",),
     "liescope.web.view.game_file": ("view",),
     "liescope.benchmark.analysing": ("analyse",),

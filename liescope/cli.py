@@ -36,6 +36,7 @@ _GROUPS = {
             "liescope.generate.importers.commands",
             "Import your own texts and chats, or published games, as a run.",
         ),
+        "import probe": (_DETECTORS, "Read a published probe, so that score and evaluate use it."),
         "play": (_RUN, "Play games."),
         "status": (_SHOW, "Say what a run is doing: games, hosts, tokens, cost, time left."),
         "label": (_RUN, "Rate a run's games after the fact."),
@@ -131,7 +132,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code: 0, 1 with one line on a user's mistake, 130 on Ctrl-C (Typer's),
     141 if whatever read its output has gone, like any tool in a pipe.
     """
-    words = (sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    if (two := " ".join(words[:2])) in _MODULES:  # a command of two words
+        words[:2] = [two]
     if "_LIESCOPE_COMPLETE" in os.environ:  # a shell is asking for completions
         words = os.environ.get("_TYPER_COMPLETE_ARGS", os.environ.get("COMP_WORDS", "")).split()[1:] or ["--help"]
     out = sys.stdout

@@ -47,6 +47,7 @@ from liescope.detectors.probing.language_model import (
     language_model,
     read_questions,
 )
+from liescope.detectors.probing.published import Checkpoint
 from liescope.detectors.text_form import TextConfig, clean, hide_roles, textualize, viewed
 
 CHAT, TEXT = "chat", "text"
@@ -106,6 +107,33 @@ class ProbeDetector(Detector):
         read_questions(self.options.questions)
 
     def fit(self, examples: Sequence[Example], y: Bools, groups: Groups, progress: Progress = silent) -> Self:
+        model, layers = self._open()
+        o = self.options
+        states = self._read(examples, progress, remember=True)
+        best = 0
+        if states.shape[1] > 1:
+            found, left_out = self._try_layers(states, y, groups, [one.speaker_model for one in examples], progress)
+            best = int(found.argmax())
+            self._told = (f"probe: layer {layers[best]} of {model.layers} is the best on {left_out}",)
+        self._head = learn(o.head, _of_layer(states, best), y, groups, o.strength, o.seed)
+        self.options = o.model_copy(update={"layer": layers[best], "model": kept_name(o.model)})
+        self._tell()
+        return self
+
+    @classmethod
+    def of(cls, text: TextConfig, options: ProbeOptions, head: Head) -> Self:
+        """A detector with a head that others learned. Raises UsageError if the language model has no such states."""
+        detector = cls(text, options)
+        layer = detector._open()[1][0]
+        detector.options = detector.options.model_copy(update={"layer": layer, "model": kept_name(options.model)})
+        detector._head = head
+        if (width := len(_probe(detector._states, detector.options))) != head.spread.size:
+            what = "questions" if options.read == YES_NO else f"numbers to a state of {options.model}"
+            raise UsageError(f"the probe reads {head.spread.size:,} numbers, and there are {width:,} {what}")
+        return detector
+
+    def _open(self) -> tuple[LanguageModel, tuple[int, ...]]:
+        """The language model and the layers to read, once it is settled how."""
         o = self.options
         questions = read_questions(o.questions) if o.read in ASKS else ()
         if o.questions and not questions:
@@ -118,16 +146,7 @@ class ProbeDetector(Detector):
             raise UsageError(f"{o.model} has no chat template; read plain text with --form text")
         self.options, self._told, self._asked, self._unanswered = o, (), 0, 0
         self._states = Activations(model, layers, o.max_length, o.read, questions)
-        states = self._read(examples, progress, remember=True)
-        best = 0
-        if states.shape[1] > 1:
-            found, left_out = self._try_layers(states, y, groups, [one.speaker_model for one in examples], progress)
-            best = int(found.argmax())
-            self._told = (f"probe: layer {layers[best]} of {model.layers} is the best on {left_out}",)
-        self._head = learn(o.head, _of_layer(states, best), y, groups, o.strength, o.seed)
-        self.options = o.model_copy(update={"layer": layers[best], "model": kept_name(o.model)})
-        self._tell()
-        return self
+        return model, layers
 
     def predict_proba(self, examples: Sequence[Example], progress: Progress = silent) -> Floats:
         if not examples:
@@ -144,6 +163,9 @@ class ProbeDetector(Detector):
             (folder / _QUESTIONS_FILE).write_text(json.dumps(self._states.questions, indent=1) + "\n", encoding="utf-8")
         if o.model == LOCAL:
             model.copy_to(folder / PART)
+
+    def write_for_others(self, folder: Path, threshold: float, trained_on: str) -> None:
+        Checkpoint(self._head, self.options.layer, threshold).write(folder, trained_on)
 
     @classmethod
     def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:

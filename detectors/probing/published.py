@@ -17,9 +17,10 @@ from typing import Any, Literal, NamedTuple, Self
 from zipfile import ZipFile
 
 import numpy as np
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, TypeAdapter
 
-from liescope.common.reading import Reading, regular
+from liescope.common.errors import BadData
+from liescope.common.reading import Reading, read_json, regular
 from liescope.detectors.probing.heads import Head
 
 FILE, SWEEP = "probe.pt", "sweep.json"
@@ -35,7 +36,11 @@ _NAMES: Mapping[Architecture, Mapping[str, str]] = {
     },
 }
 """Their names of our arrays."""
-_LARGEST, _MOST = 2**31, 2**29  # bytes of a file; numbers of a tensor, which may be spread over few bytes
+_LARGEST, _LARGEST_SWEEP, _MOST = (
+    2**31,
+    2**24,
+    2**29,
+)  # bytes of files; numbers of a tensor, which may be spread over few bytes
 _ADVICE = "name a probe.pt as lie-detectors reads it, or the folder or repository that holds one"
 
 
@@ -99,6 +104,13 @@ class Checkpoint(NamedTuple):
         sweep = {"default_filename": name, "sweep": [{"safe_name": name, "hyperparams": told}]}
         (folder / SWEEP).write_text(json.dumps(sweep, indent=1) + "\n", encoding="utf-8")
         return True
+
+
+def default_checkpoint(folder: Path) -> str:
+    """The name of the default of a folder's sweep.json, without its ending. Raises BadData."""
+    if not (folder / SWEEP).is_file():
+        raise BadData(f"{folder} holds neither {FILE} nor {SWEEP}; {_ADVICE}")
+    return read_json(folder / SWEEP, TypeAdapter(_Sweep), _LARGEST_SWEEP, _ADVICE).default_filename
 
 
 def _read_head(kind: Architecture, given: Any) -> tuple[Head, float]:

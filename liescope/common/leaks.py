@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+_ARCHIVES = {".eval": ".json", ".pt": ".pkl"}  # and what the texts in them end with
 _KEY_ENV = re.compile(r"[?&]key_env=([A-Za-z_][A-Za-z0-9_]*)")
 
 
@@ -66,9 +67,10 @@ def texts_of(path: Path) -> Iterator[str]:
         with path.open(encoding="utf-8") as lines:
             yield from lines
         return
-    if path.suffix == ".eval":
+    if path.suffix in _ARCHIVES:
         with ZipFile(path) as archive:
-            yield from (archive.read(name).decode() for name in archive.namelist() if name.endswith(".json"))
+            texts = (name for name in archive.namelist() if name.endswith(_ARCHIVES[path.suffix]))
+            yield from (archive.read(name).decode(errors="replace") for name in texts)
         return
     if path.suffix == ".safetensors":
         with path.open("rb") as stream:
