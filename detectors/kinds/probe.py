@@ -47,7 +47,6 @@ from liescope.detectors.probing.language_model import (
     language_model,
     read_questions,
 )
-from liescope.detectors.probing.published import Checkpoint
 from liescope.detectors.text_form import TextConfig, clean, hide_roles, textualize, viewed
 
 CHAT, TEXT = "chat", "text"
@@ -165,6 +164,8 @@ class ProbeDetector(Detector):
             model.copy_to(folder / PART)
 
     def write_for_others(self, folder: Path, threshold: float, trained_on: str) -> None:
+        from liescope.detectors.probing.published import Checkpoint
+
         Checkpoint(self._head, self.options.layer, threshold).write(folder, trained_on)
 
     @classmethod
