@@ -140,7 +140,7 @@ class Detector(ABC):
     extra: ClassVar[str | None] = None
     reads_games: ClassVar[bool] = False
     reads_reasoning: ClassVar[bool] = False
-    publication: ClassVar[Publication] = Publication()
+    publication: Publication = Publication()
 
     text: TextConfig
     options: DetectorOptions

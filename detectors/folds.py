@@ -77,7 +77,7 @@ def held_out_rows(
 ) -> tuple[Rows, Rows]:
     """(rows to learn from, rows of other games to choose the epoch on; none if there are fewer than ten games).
 
-    Where at least three models speak, the held-out rows are one model's statements and the others have none of it,
+    Where at least three models speak, one of them speaks in each of the held-out games, and nowhere in the others,
     because the best epoch for models heard in training is often too late for new ones. share: of the games; models:
     (n,) who speaks.
     """
@@ -93,7 +93,7 @@ def held_out_rows(
             own = models == model
             chosen = draw.permutation(np.unique(groups[own]))[: math.ceil(share * len(games))]
             aside = np.isin(groups, chosen)
-            learn, check = rows[~own & ~aside], rows[own & aside]
+            learn, check = rows[~own & ~aside], rows[aside]
             if own.mean() <= _LARGEST_PART and _both(y[learn]) and _both(y[check]):
                 return learn, check
     learn, check = next(GroupShuffleSplit(1, test_size=share, random_state=seed).split(rows, groups=groups))

@@ -43,8 +43,9 @@ def train(
 
     Example: liescope train tfidf --corpus corpus/mini --target role --out models/tfidf
     """
-    from liescope.detectors.training import is_first, training_lines
+    from liescope.detectors.fine_tuning.processes import is_first
     from liescope.detectors.training import train as train_detector
+    from liescope.detectors.training import training_lines
 
     result = train_detector(kind, corpus, out=out, progress=True, **given)
     if as_json and is_first():

@@ -162,6 +162,7 @@ def _names_pattern(names: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, s
 
 
 GAP = " … "
+_AT_ONCE = 4096  # texts
 _CHARS_PER_TOKEN = 16  # more than any language needs; bounds the search in an endless text
 
 
@@ -202,7 +203,7 @@ def _shortened(example: Example, config: TextConfig, tokenizer: Any, limit: int)
     """The text within the limit, and whether words of the statement itself were left out."""
 
     def fits(one: str) -> bool:
-        return _lengths(tokenizer, [one])[0] <= limit
+        return next(_lengths(tokenizer, [one])) <= limit
 
     def after(turns: int) -> str:
         return textualize(replace(example, context=example.context[-turns:] if turns else ()), config)
@@ -220,10 +221,10 @@ def longest_fit(make: Callable[[int], Made], most: int, fits: Callable[[Made], b
     return make(bisect_left(range(1, most + 1), True, key=lambda k: not fits(make(k))))
 
 
-def _lengths(tokenizer: Any, texts: list[str]) -> list[int]:
-    if not texts:
-        return []
-    return [len(ids) for ids in tokenizer(texts, truncation=False, padding=False, verbose=False)["input_ids"]]
+def _lengths(tokenizer: Any, texts: Sequence[str]) -> Iterator[int]:
+    for start in range(0, len(texts), _AT_ONCE):
+        read = tokenizer(texts[start : start + _AT_ONCE], truncation=False, padding=False, verbose=False)
+        yield from map(len, read["input_ids"])
 
 
 def distinct(texts: Sequence[str]) -> tuple[list[str], NDArray[np.int64]]:

@@ -27,6 +27,7 @@ from liescope.detectors.detector_registry import detector_class, make, versions_
 from liescope.detectors.detector_settings import METHODS, TEMPERATURE, TrainSettings
 from liescope.detectors.examples import Example, Labelled, check_trainable, target_column, usual_target
 from liescope.detectors.exchangeable import CalibrationGames
+from liescope.detectors.fine_tuning.processes import is_first, wait
 from liescope.detectors.folds import Rows, fold_of, out_of_fold
 from liescope.detectors.judge.prompt import ATTEMPTS
 from liescope.detectors.learned_from import LearnedStatements
@@ -50,12 +51,6 @@ from liescope.detectors.text_form import TextConfig
 from liescope.detectors.view.transcript import GameMoment, Transcript
 from liescope.generate.corpus.read import check
 from liescope.generate.importers.receipt import Receipt
-
-
-def is_first() -> bool:
-    """Whether this is the only process of a training, or the first of several."""
-    return os.environ.get("RANK", "0") == "0"
-
 
 Judged = tuple[Transcript, Players]
 """A whole game, and how its players are judged."""
@@ -218,6 +213,7 @@ def _folder_for(out: Path) -> Iterator[Path]:
     else:
         with TemporaryDirectory(prefix="liescope-") as scratch:
             yield Path(scratch)
+    wait()  # the others may read the model now
 
 
 def _train_on(

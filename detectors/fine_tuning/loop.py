@@ -1,80 +1,41 @@
 """The training loop: the Trainer of transformers, in one process or as one of several that `torchrun` started.
 
-Where some items are kept aside to choose the number of steps, a first training chooses it; a second one, which is kept,
-then learns from all items for that many steps, with the same learning rate at each step. A killed training can resume:
-each training of a command has its own folder of checkpoints, named after its items and options.
+Where some games are kept aside to choose how long to learn, a first training chooses it, by how well it ranks the
+statements within each of those games; a second one, which is kept, then learns from all for as many passes, with the
+same learning rate at the same share of its way. A killed training can resume: each training of a command has its own
+folder of checkpoints, named after its items and options.
 """
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
 import math
 import os
 import re
 import tempfile
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
+import numpy as np
 from pydantic import Field
 
-from liescope.common.errors import MissingExtra, UsageError
+from liescope.common.errors import UsageError
 from liescope.common.reading import Reading
-from liescope.common.sentence_encoder import read_transformer
+from liescope.common.statistics import Bools
 from liescope.common.stores import check_not_in_store
-from liescope.detectors.detector import DetectorOptions, Progress
-
-
-def read_body(
-    folder: Path, classes: Sequence[str] | None = None, attention: str = ""
-) -> tuple[Any, Any, frozenset[str]]:
-    """(tokenizer, classifier, its modules that are new) from a folder that has been checked. classes: the names of its
-    outputs, for a new head; None for a saved one, which must have every weight (ValueError). attention: the
-    implementation, "" for the usual one; ValueError or ImportError for one that it does not have.
-    """
-    import torch
-
-    settings: dict[str, Any] = {"attn_implementation": attention} if attention else {}
-    if classes is not None:
-        settings |= {"id2label": dict(enumerate(classes)), "label2id": {name: at for at, name in enumerate(classes)}}
-    # By default transformers keeps the dtype of the file, and half precision is too coarse for small steps.
-    tokenizer, model, missing = read_transformer(
-        "AutoModelForSequenceClassification", folder, classes is None, dtype=torch.float32, **settings
-    )
-    if tokenizer.pad_token is None:  # of a decoder such as GPT-2, Llama or Qwen: what ends a text pads it
-        if tokenizer.eos_token is None:
-            raise ValueError("its tokenizer has no token for padding and none that ends a text")
-        tokenizer.pad_token = tokenizer.eos_token
-    if model.config.pad_token_id is None:  # by which the classifier finds the last word
-        model.config.pad_token_id = tokenizer.pad_token_id
-    return tokenizer, model, frozenset(key.rpartition(".")[0] for key in missing)
-
-
-def limit(tokenizer: Any, model: Any, wanted: int) -> int:
-    """The most tokens of a text: as wanted, or fewer if the model or its tokenizer takes fewer."""
-    positions = getattr(model.config, "max_position_embeddings", None) or wanted
-    return min(wanted, int(positions), int(tokenizer.model_max_length))
-
-
-def with_lora(model: Any, rank: int, new: frozenset[str]) -> Any:
-    """The model with low-rank updates beside every linear layer, which alone are learned, and its new modules whole
-    (Hu and others 2022). Raises MissingExtra.
-    """
-    try:
-        from peft import LoraConfig, get_peft_model
-    except ImportError as error:
-        raise MissingExtra("peft", "lora") from error
-    config = LoraConfig(
-        r=rank, lora_alpha=2 * rank, target_modules="all-linear", modules_to_save=sorted(new), task_type="SEQ_CLS"
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)  # peft reads an attribute that transformers has dropped
-        return get_peft_model(model, config)
+from liescope.detectors.detector import Groups, Progress
+from liescope.detectors.fine_tuning import processes
+from liescope.detectors.fine_tuning.batches import Batches, Part, Tokens
+from liescope.detectors.fine_tuning.body import with_lora
+from liescope.detectors.folds import Rows
+from liescope.detectors.precision import NetworkOptions, Precision, device
+from liescope.detectors.study.metrics import Scored, pairs_within, pooled_auroc
 
 
 def recompute_activations(model: Any) -> None:
@@ -85,13 +46,6 @@ def recompute_activations(model: Any) -> None:
     enable({"use_reentrant": False})
 
 
-def device() -> Any:
-    """The GPU, if there is one."""
-    import torch
-
-    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-
-
 def pad_to(there: Any) -> int | None:
     """The multiple to which lengths are padded. On a GPU every new shape makes each layer plan its attention again: a
     model of BERT-base's shape learned 11,000 tokens a second on an H100 with unpadded lengths, 62,000 with multiples of
@@ -100,13 +54,15 @@ def pad_to(there: Any) -> int | None:
     return 8 if there.type == "cuda" else None
 
 
-class FineTuningOptions(DetectorOptions):
-    """encoder: "" for the bundled all-MiniLM-L6-v2. checkpoints belong to this machine and are not
-    saved.
-    """
+class FineTuningOptions(NetworkOptions):
+    """checkpoints belong to this machine and are not saved."""
 
-    encoder: str = Field(default="", description="a Hub id or a folder instead of the bundled all-MiniLM-L6-v2")
-    batch_size: int = Field(default=32, ge=1, description="statements at a time")
+    batch_size: int = Field(
+        default=32, ge=1, description="statements at a time on average: more of short ones, fewer of long ones"
+    )
+    batch_tokens: int = Field(
+        default=0, ge=0, description="tokens at a time at most, padding included, instead of --batch-size"
+    )
     epochs: float = Field(default=3.0, gt=0, description="passes over the training statements")
     lr: float = Field(default=5e-5, gt=0, description="peak learning rate")
     max_steps: int = Field(default=0, ge=0, description="stop after this many steps, 0 for no limit")
@@ -133,6 +89,9 @@ class FineTuningOptions(DetectorOptions):
         default="", description="attention of the encoder while it learns, as in eager, sdpa, flash_attention_2"
     )
     lora: int = Field(default=0, ge=0, description="rank of the LoRA updates, 0 to change every weight")
+    quantize: Literal[0, 4, 8] = Field(
+        default=0, description="4 or 8: read the encoder beside LoRA in so many bits, on a GPU; 0 for whole weights"
+    )
     deterministic: bool = Field(
         default=False, description="the same weights bit for bit from the same seed, on one machine"
     )
@@ -148,8 +107,9 @@ class FineTuningOptions(DetectorOptions):
 
 
 Losses = list[dict[str, float]]
-"""Points of the curves, in order: `step`, `epoch`, and one of `training` (the mean since the last point), `held_out`,
-and `refit` (as `training`, once the number of steps is chosen and all is learned from).
+"""Points of the curves, in order: `step`, `epoch`, and one of `training` (the mean loss since the last point),
+`held_out` (the loss, with `auroc`, by which the number of steps is chosen), and `refit` (as `training`, when all is
+learned from).
 """
 
 
@@ -171,24 +131,48 @@ def following(progress: Progress) -> Any:
 
 def curve(history: Sequence[dict[str, float]], name: str) -> Losses:
     """The points of a curve in the Trainer's history. name: of the training loss."""
+    also = {"eval_auroc": "auroc"}
     return [
         {"step": float(point["step"]), "epoch": float(point["epoch"]), as_: float(point[key])}
+        | {short: float(point[one]) for one, short in also.items() if one in point}
         for point in history
         for key, as_ in (("loss", name), ("eval_loss", "held_out"))
         if key in point
     ]
 
 
-def best_step(history: Sequence[dict[str, float]]) -> int:
-    """The step at which the loss on the items kept aside is least; the first of several."""
+def best_point(history: Sequence[dict[str, float]]) -> dict[str, float]:
+    """Where the statements kept aside are ranked best, or the loss on them is least if their ranking is not known or
+    equal; the first of several.
+    """
     checks = [point for point in history if "eval_loss" in point]
-    return int(min(checks, key=lambda point: point["eval_loss"])["step"])
+    return min(checks, key=lambda point: (-point.get("eval_auroc", 0.0), point["eval_loss"]))
+
+
+def ranking(y: Bools, games: Groups) -> Callable[[Any], dict[str, float]] | None:
+    """The Trainer's measure of some statements, `auroc`: the mean over games of that within each, or, where too few
+    have both classes, over all statements; None where there is only one class. games: (n,), of each.
+    """
+    if y.all() or not y.any():
+        return None
+    _, game = np.unique(games, return_inverse=True)
+
+    def measure(found: Any) -> dict[str, float]:
+        logits = found.predictions.astype(np.float64)
+        data = Scored(y, logits[:, 1] - logits[:, 0], game, int(game.max()) + 1)
+        right, pairs = pairs_within(data)
+        both = pairs > 0
+        if both.sum() < _FEWEST_GAMES:
+            return {"auroc": float(pooled_auroc(data, np.ones((1, data.games), dtype=np.float32))[0])}
+        return {"auroc": float((right[both] / pairs[both]).mean())}
+
+    return measure
 
 
 _CHOSEN, _STATE = "chosen.json", "trainer_state.json"
 _STEP = re.compile(r"checkpoint-(\d+)")
 Choice = tuple[int, int, Losses]
-"""The number of steps that was chosen, how many were planned, and the curves."""
+"""The number of steps to learn from all for, how many would be all passes, and the curves of choosing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,15 +182,14 @@ class Kept:
     folder: Path | None
 
     @classmethod
-    def of(cls, o: FineTuningOptions, *given: object) -> Self:
+    def of(cls, o: FineTuningOptions, items: Items) -> Self:
         """The place of a training with these options on these items. Raises UsageError if it cannot be made."""
         if not o.checkpoints:
             return cls(None)
         check_not_in_store(o.checkpoints)
         digest = hashlib.sha256(o.model_dump_json().encode())
-        for one in given:
-            for item in one if isinstance(one, Sequence) else [one]:
-                digest.update(repr(item).encode())
+        for one in (items.tokens.ids, items.tokens.ends, items.y, items.learn, items.check):
+            digest.update(np.ascontiguousarray(one).data)
         folder = Path(o.checkpoints) / digest.hexdigest()[:16]
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -230,7 +213,7 @@ class Kept:
 
     def keep(self, chosen: Choice) -> None:
         """Remember the choice."""
-        if self.folder:
+        if self.folder and processes.is_first():
             facts = dict(zip(("steps", "planned", "losses"), chosen, strict=True))
             partial = self.folder / f".{_CHOSEN}.partial"
             partial.write_text(json.dumps(facts), encoding="utf-8")
@@ -252,20 +235,28 @@ class Kept:
 
 _POINTS = 0.02  # a point of the training curve for each fiftieth of the steps
 _SAVES = 0.1  # a checkpoint for each tenth of the steps
+_FEWEST_GAMES = 5  # with both classes, for the AUROC within games to choose by
+_WORKERS = 2  # that read ahead for a GPU
 Body = tuple[Any, frozenset[str]]
 """A model before it has learned, and its modules without weights of their own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """The items to learn from. every: in the final training; learn, check: for choosing the number of steps, to learn
-    from and to choose on; without `check`, there is no choice. collate: makes a batch of items, with `labels`.
+    """n texts to learn from. y: (n,) labels; games: (n,); learn, check: rows for choosing the number of steps, to learn
+    from and to choose on; without `check`, there is no choice.
     """
 
-    every: Sequence[Any]
-    learn: Sequence[Any]
-    check: Sequence[Any]
-    collate: Callable[[list[Any]], dict[str, Any]]
+    tokens: Tokens
+    y: Bools
+    games: Groups
+    learn: Rows
+    check: Rows
+
+    def batches(self, o: FineTuningOptions, rows: Rows) -> Batches:
+        """The batches of some rows, by their places among them, for this process."""
+        rank, of = processes.place()
+        return Batches(self.tokens.lengths_of(rows), self.y[rows], o.batch_size, o.seed, o.batch_tokens, rank, of)
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,47 +272,58 @@ class Tuned:
 
 
 def fine_tune(
-    fresh: Callable[[], Body],
-    items: Items,
-    o: FineTuningOptions,
-    progress: Progress,
+    fresh: Callable[[], Body], items: Items, o: FineTuningOptions, precision: Precision, progress: Progress
 ) -> Tuned:
-    """Learn. fresh: the model to begin with, the same each time.
+    """Learn. fresh: the model to begin with, the same each time; of two, the first is gone before the second comes.
 
     Raises UsageError for a training that diverges, an option that the Trainer or the encoder cannot take, or
     checkpoints that cannot be written, and MissingExtra for LoRA without its package.
     """
-    kept = Kept.of(o, items.every, items.learn, items.check)
-    run = partial(_train, fresh, items.collate, o)
-    if not items.check:
-        whole, state = run("training", items.every, (), kept, progress)
+    kept = Kept.of(o, items)
+    run = partial(_train, fresh, items, o, precision)
+    every = np.arange(len(items.tokens))
+    if not len(items.check):
+        whole, state = run("training", every, items.check, kept, progress)
         return Tuned(whole, curve(state.log_history, "training"), state.global_step, state.max_steps)
-    chosen = kept.chosen()
+    chosen = processes.from_first(kept.chosen())
     if chosen is None:
         _, state = run("choosing", items.learn, items.check, kept, progress)
-        chosen = best_step(state.log_history), state.max_steps, curve(state.log_history, "training")
+        gc.collect()  # the Trainer and the model hold each other
+        _empty_cache()
+        a_pass = -(-len(items.batches(o, every)) // o.accumulate)
+        planned = o.max_steps or math.ceil(o.epochs * a_pass)
+        steps = min(max(round(best_point(state.log_history)["epoch"] * a_pass), 1), planned)
+        chosen = steps, planned, curve(state.log_history, "training")
         kept.keep(chosen)
     steps, planned, losses = chosen
-    whole, state = run("learning", items.every, (), kept, progress, steps=steps, horizon=planned)
+    whole, state = run("learning", every, items.check[:0], kept, progress, steps=steps, horizon=planned)
     return Tuned(whole, losses + curve(state.log_history, "refit"), steps, planned)
+
+
+def _empty_cache() -> None:
+    import torch
+
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
 
 
 def _train(
     fresh: Callable[[], Body],
-    collate: Callable[[list[Any]], dict[str, Any]],
+    items: Items,
     o: FineTuningOptions,
+    precision: Precision,
     part: str,
-    learn: Sequence[Any],
-    check: Sequence[Any],
+    learn: Rows,
+    check: Rows,
     kept: Kept,
     progress: Progress,
     steps: int = 0,
     horizon: int = 0,
 ) -> tuple[Any, Any]:
-    """(the trained model, the state of the Trainer). part: which of several trainings this is; steps, horizon: how many
-    steps it learns for, and how many the learning rate is planned for; 0 for the options'.
+    """(the trained model, or None where it only chose; the state of the Trainer). part: which of several trainings this
+    is; steps, horizon: how many steps it learns for, and how many the learning rate is planned for; 0 for the options'.
     """
-    from transformers import EarlyStoppingCallback, PrinterCallback, Trainer, set_seed
+    from transformers import EarlyStoppingCallback, PrinterCallback, set_seed
 
     model, new = fresh()
     folder = kept.part(part)
@@ -329,23 +331,76 @@ def _train(
     if o.checkpointing:
         recompute_activations(model)
     tuned = with_lora(model, o.lora, new) if o.lora else model
+    del model
     callbacks = [following(progress), *([EarlyStoppingCallback(o.patience)] if o.patience and len(check) else [])]
+    check = check[np.argsort(items.tokens.lengths_of(check), kind="stable")]
+    measure = ranking(items.y[check], items.games[check]) if len(check) else None
+    by = "" if not len(check) else "auroc" if measure else "loss"
     with tempfile.TemporaryDirectory(prefix="liescope-") as scratch, _repeatable(o.deterministic):
         with _refusals():
-            trainer = Trainer(
+            trainer = _trainer()(
+                items.batches(o, learn),
                 model=tuned,
-                args=_arguments(folder, scratch, o, len(check) > 0, steps),
-                train_dataset=learn,
-                eval_dataset=check or None,
-                data_collator=collate,
+                args=_arguments(folder, scratch, o, precision, by, steps),
+                train_dataset=Part(items.tokens, items.y, learn),
+                eval_dataset=Part(items.tokens, items.y, check) if len(check) else None,
+                data_collator=_collated,
+                compute_metrics=measure,
                 callbacks=callbacks,
             )
         trainer.remove_callback(PrinterCallback)  # it prints, and standard output belongs to the command
         if horizon:
             trainer.create_scheduler = _planned_for(horizon, trainer.create_scheduler)
         trainer.train(resume_from_checkpoint=Kept.last(folder, steps))
-    whole = tuned.merge_and_unload() if o.lora else tuned
-    return whole.to(device()).eval(), trainer.state
+    return None if len(check) else tuned.to(device()).eval(), trainer.state
+
+
+def _collated(batch: Any) -> Any:
+    """What a `Part` gives is a batch already."""
+    return batch
+
+
+def _trainer() -> Any:
+    """A Trainer that learns from given batches, each statement with equal weight, however large its batch."""
+    from torch.utils.data import DataLoader
+    from transformers import Trainer
+
+    class Loader(DataLoader):  # type: ignore[type-arg]
+        def set_epoch(self, epoch: int) -> None:
+            self.batch_sampler.set_epoch(epoch)  # type: ignore[union-attr]
+
+    class OfBatches(Trainer):  # type: ignore[misc]
+        def __init__(self, batches: Batches, **given: Any) -> None:
+            super().__init__(**given)
+            self.model_accepts_loss_kwargs = False
+            self._batches, self._told = batches, [0, 0]  # batches and statements since the last point
+            self._usual = len(self.train_dataset) / len(batches) / processes.place()[1]
+
+        def get_train_dataloader(self) -> Any:
+            return Loader(
+                self.train_dataset,
+                batch_sampler=self._batches,
+                collate_fn=_collated,
+                num_workers=self.args.dataloader_num_workers,
+                pin_memory=self.args.dataloader_pin_memory,
+            )
+
+        def compute_loss(self, model: Any, inputs: Any, return_outputs: bool = False, **_more: Any) -> Any:
+            found = model(**inputs)
+            loss, statements = found.loss, len(inputs["labels"])
+            if model.training:
+                loss = loss * (statements / self._usual)
+                self._told = [self._told[0] + 1, self._told[1] + statements]
+            return (loss, found) if return_outputs else loss
+
+        def log(self, logs: dict[str, float], *rest: Any) -> None:
+            if "loss" in logs:
+                batches, statements = self._told
+                logs["loss"] *= batches * self._usual / statements
+                self._told = [0, 0]
+            super().log(logs, *rest)
+
+    return OfBatches
 
 
 def _planned_for(horizon: int, create: Callable[..., Any]) -> Callable[..., Any]:
@@ -383,7 +438,10 @@ def _repeatable(wanted: bool) -> Iterator[None]:
         torch.use_deterministic_algorithms(before)
 
 
-def _arguments(folder: Path | None, scratch: str, o: FineTuningOptions, choose: bool, steps: int) -> Any:
+def _arguments(
+    folder: Path | None, scratch: str, o: FineTuningOptions, precision: Precision, by: str, steps: int
+) -> Any:
+    """by: the measure that chooses the number of steps, "" for none."""
     import torch
     from transformers import TrainingArguments
 
@@ -399,14 +457,16 @@ def _arguments(folder: Path | None, scratch: str, o: FineTuningOptions, choose: 
         per_device_train_batch_size=o.batch_size,
         per_device_eval_batch_size=o.batch_size * 2,
         gradient_accumulation_steps=o.accumulate,
-        train_sampling_strategy="group_by_length",
-        bf16=gpu and torch.cuda.is_bf16_supported(),
+        bf16=precision == "bf16",
+        fp16=precision == "fp16",
         use_cpu=not gpu,
         dataloader_pin_memory=gpu,
+        dataloader_num_workers=_WORKERS if gpu else 0,
         remove_unused_columns=False,
         seed=o.seed,
-        eval_strategy="epoch" if choose else "no",
-        metric_for_best_model="loss" if choose else None,
+        eval_strategy="epoch" if by else "no",
+        metric_for_best_model=by or None,
+        greater_is_better=by == "auroc",
         save_strategy="steps" if folder else "no",
         save_steps=_SAVES,
         save_total_limit=2,

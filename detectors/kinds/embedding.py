@@ -25,6 +25,7 @@ from liescope.common.statistics import Bools, Floats, expit
 from liescope.detectors.detector import Detector, DetectorOptions, Groups, Progress, Publication, silent
 from liescope.detectors.examples import Example
 from liescope.detectors.logistic import ScaledLogistic, read_numbers, two_columns, write_numbers
+from liescope.detectors.precision import NetworkOptions, Precision, computing, device, to_learn_in, to_score_in
 from liescope.detectors.text_form import CutTexts, TextConfig, fit_texts
 
 _FILE = "head.npy"
@@ -34,10 +35,9 @@ _MEMORY = 100_000
 _NO_LIMIT = 2**20
 
 
-class EmbeddingOptions(DetectorOptions):
-    """encoder: "" for the bundled all-MiniLM-L6-v2."""
+class EmbeddingOptions(NetworkOptions):
+    """Of the encoder, and of the regression."""
 
-    encoder: str = Field(default="", description="a Hub id or a folder instead of the bundled all-MiniLM-L6-v2")
     batch_size: int = Field(default=64, ge=1, description="statements at a time")
     strength: float = Field(default=0.03, gt=0, description="inverse of the L2 penalty, scikit-learn's C")
 
@@ -69,12 +69,13 @@ print(1 / (1 + np.exp(-(embedded - mean[:-1]) / spread[:-1] @ weights[:-1] - wei
 
     def fit(self, examples: Sequence[Example], y: Bools, _groups: Groups, progress: Progress = silent) -> Self:
         o = self.options
-        self._encoder = sentence_encoder(encoder_folder(o.encoder))
+        precision = to_learn_in(o.precision, device())
+        self._encoder = sentence_encoder(encoder_folder(o.encoder), precision)
         read = self._encoder.read(examples, self.text)
         self.notes = read.notes
         embedded = self._encoder.embed(read.texts, o.batch_size, progress, remember=True)
         self._head = ScaledLogistic.learned(embedded, y, o.strength)
-        self.options = o.model_copy(update={"encoder": kept_name(o.encoder)})
+        self.options = o.model_copy(update={"encoder": kept_name(o.encoder), "precision": precision})
         return self
 
     def predict_proba(self, examples: Sequence[Example], progress: Progress = silent) -> Floats:
@@ -100,7 +101,8 @@ print(1 / (1 + np.exp(-(embedded - mean[:-1]) / spread[:-1] @ weights[:-1] - wei
     def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:
         detector = cls(text, options)
         o = detector.options
-        detector._encoder = saved_encoder(folder, o.encoder)
+        precision, detector.notes = to_score_in(o.precision, device())
+        detector._encoder = saved_encoder(folder, o.encoder, precision)
         detector._head = ScaledLogistic.read(folder / _FILE, detector._encoder.width)
         return detector
 
@@ -108,8 +110,8 @@ print(1 / (1 + np.exp(-(embedded - mean[:-1]) / spread[:-1] @ weights[:-1] - wei
 class SentenceEncoder:
     """A sentence-transformers model that remembers what it has embedded, so that folds share the work."""
 
-    def __init__(self, model: Any) -> None:
-        self._model = model
+    def __init__(self, model: Any, precision: Precision) -> None:
+        self._model, self._precision = model, precision
         self._seen: dict[str, NDArray[np.float32]] = {}
 
     def read(self, examples: Sequence[Example], config: TextConfig) -> CutTexts:
@@ -134,9 +136,10 @@ class SentenceEncoder:
         for start in range(0, len(new), step):
             progress("embedding statements", start, len(new))
             part = new[start : start + step]
-            vectors = self._model.encode(
-                part, batch_size=batch_size, convert_to_numpy=True, show_progress_bar=False, precision="float32"
-            )
+            with computing(self._precision, self._model.device):
+                vectors = self._model.encode(
+                    part, batch_size=batch_size, convert_to_numpy=True, show_progress_bar=False, precision="float32"
+                )
             fresh.update(zip(part, vectors.astype(np.float32), strict=True))
         if new:
             progress("embedding statements", len(new), len(new))
@@ -154,20 +157,20 @@ class SentenceEncoder:
             self._model.save(str(folder / PART), create_model_card=False, safe_serialization=True)
 
 
-def sentence_encoder(folder: Path) -> SentenceEncoder:
+def sentence_encoder(folder: Path, precision: Precision = "fp32") -> SentenceEncoder:
     """The encoder in a folder, loaded again only if its weights change. Raises MissingExtra, UsageError."""
     weights = folder / "model.safetensors"
-    return _loaded(folder, weights.stat().st_mtime_ns if weights.is_file() else 0)
+    return _loaded(folder, precision, weights.stat().st_mtime_ns if weights.is_file() else 0)
 
 
 @lru_cache(maxsize=2)
-def _loaded(folder: Path, _changed: int) -> SentenceEncoder:
-    return SentenceEncoder(load_encoder(folder))
+def _loaded(folder: Path, precision: Precision, _changed: int) -> SentenceEncoder:
+    return SentenceEncoder(load_encoder(folder), precision)
 
 
-def saved_encoder(folder: Path, name: str) -> SentenceEncoder:
+def saved_encoder(folder: Path, name: str, precision: Precision) -> SentenceEncoder:
     """The encoder that a saved detector names, if it is the one that the detector was trained with. Raises BadData."""
-    encoder = sentence_encoder(encoder_folder(saved_name(folder, name, "modules.json")))
+    encoder = sentence_encoder(encoder_folder(saved_name(folder, name, "modules.json")), precision)
     now = encoder.embed([_PROBE], 1)
     if not np.allclose(read_numbers(folder / _PROBE_FILE, now.shape), now, atol=1e-3):
         raise BadData(

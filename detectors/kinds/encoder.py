@@ -3,36 +3,48 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
-from liescope.common.errors import BadData
+from liescope.common.errors import BadData, UsageError
 from liescope.common.reading import Reading
-from liescope.common.sentence_encoder import PART, check_encoder, encoder_folder, kept_name, own_encoder
+from liescope.common.sentence_encoder import (
+    LOCAL,
+    PART,
+    check_encoder,
+    encoder_folder,
+    encoder_id,
+    kept_name,
+    own_encoder,
+    saved_name,
+)
 from liescope.common.statistics import Bools, Floats
 from liescope.detectors.detector import Detector, DetectorOptions, Groups, Progress, Publication, StepsChosen, silent
 from liescope.detectors.examples import Example
-from liescope.detectors.fine_tuning.loop import (
-    Body,
-    FineTuningOptions,
-    Items,
-    Losses,
-    device,
-    fine_tune,
+from liescope.detectors.fine_tuning import processes
+from liescope.detectors.fine_tuning.batches import Tokens
+from liescope.detectors.fine_tuning.body import (
+    ADAPTER,
+    check_can_quantise,
     limit,
-    pad_to,
+    load_adapter,
     read_body,
+    save_adapter,
 )
+from liescope.detectors.fine_tuning.loop import Body, FineTuningOptions, Items, Losses, fine_tune, pad_to
 from liescope.detectors.folds import held_out_rows
 from liescope.detectors.logistic import TRAIN_AGAIN
+from liescope.detectors.precision import Precision, computing, device, dtype_of, to_learn_in, to_score_in
 from liescope.detectors.text_form import CutTexts, TextConfig, by_length, distinct, fit_texts
 
 CLASSES = ("honest", "deceptive")
 LOSSES_FILE = "losses.json"
 _BATCH_TOKENS = {"cpu": 2048, "cuda": 2**16}
+_FILES = {".json", ".txt", ".safetensors", ".model"}
 _ADVICE = "give a Hub id that you can reach, a folder, or leave --encoder out for the bundled all-MiniLM-L6-v2"
 
 
@@ -61,29 +73,50 @@ print(score["deceptive"] / (score["honest"] + score["deceptive"]))
     """The curves of the last `fit`."""
     _model: Any = None
     _tokenizer: Any = None
+    _limit: int
+    _base: Path
+
+    def __init__(self, text: TextConfig, options: DetectorOptions) -> None:
+        super().__init__(text, options)
+        if self.options.lora:
+            self.publication = Publication(
+                needs="It is an encoder, named under `encoder` below, with low-rank updates beside it (`adapter`); the "
+                "encoder is downloaded unless it is among the files (`local`).",
+                built_on="encoder",
+            )
+
+    def prepare(self) -> None:
+        """Raises UsageError for options that this machine or other options do not allow, MissingExtra."""
+        o = self.options
+        processes.check_started()
+        to_learn_in(o.precision, device())
+        if o.quantize:
+            if not o.lora:
+                raise UsageError("weights in few bits cannot learn, only LoRA updates beside them; add --lora 8")
+            check_can_quantise()
 
     def fit(self, examples: Sequence[Example], y: Bools, groups: Groups, progress: Progress = silent) -> Self:
-        from transformers import DataCollatorWithPadding
-
-        o = self.options
-        self._begin()
+        self.prepare()
+        processes.join()
+        precision = to_learn_in(self.options.precision, device())
+        o = self.options = self.options.model_copy(update={"precision": precision})
+        begun = [self._begin()]
         read = self._read(examples)
         self.notes = read.notes
         models = np.array([example.speaker_model for example in examples])
         learn, check = held_out_rows(models, y, groups, o.aside, o.seed)
-        rows = self._rows(read.texts)
-        every = [{**row, "labels": label} for row, label in zip(rows, y.astype(int).tolist(), strict=True)]
-        collate = DataCollatorWithPadding(self._tokenizer, pad_to_multiple_of=pad_to(device()))
-        items = Items(every, [every[i] for i in learn], [every[i] for i in check], collate)
-        tuned = fine_tune(self._begin, items, o, progress)
+        items = Items(self._rows(read.texts), y, groups, learn, check)
+        del read
+        tuned = fine_tune(lambda: begun.pop() if begun else self._begin(), items, o, precision, progress)
         self._model, self.losses, self.chosen = tuned.model, tuned.losses, None
         if len(check):
+            aside = {*models[check]} - {*models[learn]} or {*models[check]}
             self.chosen = StepsChosen(
                 steps=tuned.steps,
                 planned=tuned.planned,
                 statements=len(check),
-                games=len({examples[i].game_id for i in check}),
-                models=tuple(sorted({examples[i].speaker_model for i in check})),
+                games=len(np.unique(groups[check])),
+                models=tuple(sorted(map(str, aside))),
             )
             self.notes = (*self.notes, self.chosen.words())
         self.options = o.model_copy(update={"encoder": kept_name(o.encoder)})
@@ -96,63 +129,92 @@ print(score["deceptive"] / (score["honest"] + score["deceptive"]))
         return np.asarray(softmax(self._logits(self._rows(texts), progress)[place], axis=1))
 
     def _read(self, examples: Sequence[Example]) -> CutTexts:
-        return fit_texts(
-            examples, self.text, self._tokenizer, limit(self._tokenizer, self._model, self.options.max_length)
-        )
+        return fit_texts(examples, self.text, self._tokenizer, self._limit)
 
     def _begin(self) -> Body:
         """Read the encoder and give it a new head. Raises UsageError, BadData."""
         from transformers import set_seed
 
-        set_seed(self.options.seed)
-        with Reading(f"the encoder {self.options.encoder!r}", _ADVICE):
-            folder = encoder_folder(self.options.encoder)
-            self._tokenizer, self._model, new = read_body(folder, CLASSES, self.options.attention)
-        return self._model, new
+        o = self.options
+        set_seed(o.seed)
+        with Reading(f"the encoder {o.encoder!r}", _ADVICE):
+            self._base = encoder_folder(o.encoder)
+            return self._open(self._base, to_learn_in(o.precision, device()), new=True)
 
-    def _rows(self, texts: Sequence[str]) -> list[dict[str, list[int]]]:
+    def _open(self, folder: Path, precision: Precision, new: bool) -> Body:
+        """Read an encoder, with a new head or its own."""
+        o = self.options
+        dtype = dtype_of(precision if o.lora else "fp32")
+        self._tokenizer, model, fresh = read_body(folder, CLASSES if new else None, o.attention, dtype, o.quantize)
+        self._limit = limit(self._tokenizer, model, o.max_length)
+        return model, fresh
+
+    def _rows(self, texts: Sequence[str]) -> Tokens:
         """What the encoder reads of each text, which must be within its limit."""
-        if not texts:
-            return []
-        read = self._tokenizer(list(texts))
-        return [dict(zip(read, values, strict=True)) for values in zip(*read.values(), strict=True)]
+        return Tokens.of(self._tokenizer, texts, pad_to(device()))
 
-    def _logits(self, rows: Sequence[dict[str, list[int]]], progress: Progress) -> Floats:
-        """(n, outputs) for what the encoder reads, rows of one length together; in bf16 on a GPU."""
+    def _logits(self, rows: Tokens, progress: Progress) -> Floats:
+        """(n, outputs) for what the encoder reads, rows of one length together, shared among the processes of a
+        training.
+        """
         import torch
 
         there = self._model.device
-        found, done = np.empty((len(rows), self._model.config.num_labels)), 0
-        gpu = there.type == "cuda"
-        with torch.inference_mode(), torch.autocast(there.type, torch.bfloat16, enabled=gpu):
-            for part in by_length([len(row["input_ids"]) for row in rows], _BATCH_TOKENS[there.type]):
-                batch = self._tokenizer.pad(
-                    [rows[i] for i in part], pad_to_multiple_of=pad_to(there), return_tensors="pt"
-                ).to(there)
+        precision, notes = to_score_in(self.options.precision, there)
+        self.notes = tuple(dict.fromkeys((*self.notes, *notes)))
+        if precision == "fp32" and not self.options.quantize:
+            self._model.float()  # of LoRA, whose base was read for another device
+        found, done = np.zeros((len(rows), self._model.config.num_labels)), 0
+        rank, of = processes.place()
+        with torch.inference_mode(), computing(precision, there):
+            for part in list(by_length(rows.lengths.tolist(), _BATCH_TOKENS[there.type]))[rank::of]:
+                batch = {name: one.to(there) for name, one in rows.batch(part).items()}
                 found[part] = self._model(**batch).logits.double().cpu().numpy()
-                done += len(part)
-                progress("scoring statements", done, len(rows))
-        return found
+                done += len(part) * of
+                progress("scoring statements", min(done, len(rows)), len(rows))
+        return processes.summed(found, there)
 
     def save(self, folder: Path) -> None:
-        self._model.save_pretrained(folder / PART)
-        self._tokenizer.save_pretrained(folder / PART)
         (folder / LOSSES_FILE).write_text(json.dumps(self.losses, indent=0, allow_nan=False) + "\n", encoding="utf-8")
+        if not processes.is_first():
+            return
+        o = self.options
+        if not o.lora:
+            self._model.save_pretrained(folder / PART)
+            self._tokenizer.save_pretrained(folder / PART)
+            return
+        save_adapter(folder / ADAPTER, self._model, self._tokenizer, encoder_id(o.encoder) or "")
+        if o.encoder == LOCAL:
+            (folder / PART).mkdir()
+            for path in self._base.iterdir():
+                if path.is_file() and path.suffix in _FILES:
+                    shutil.copyfile(path, folder / PART / path.name)
 
     @classmethod
     def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:
         detector = cls(text, options)
-        path = own_encoder(folder)
-        for part in ("config.json", "model.safetensors"):
-            if not (path / part).is_file():
-                raise BadData(f"{path / part} is missing, so the model folder is damaged; train the detector again")
-        check_encoder(path)
-        with Reading(path, TRAIN_AGAIN):
-            detector._tokenizer, model, _ = read_body(path)
-            if model.config.num_labels != len(CLASSES):
-                raise ValueError(f"it has {model.config.num_labels} classes, not {len(CLASSES)}")
-        for weight in model.parameters():
-            # aligned in memory as in training, so that scores are equal to the last bit
-            weight.data = weight.data.clone()
+        o = detector.options
+        precision, _ = to_score_in(o.precision, device())
+        if o.lora:
+            if o.quantize:
+                check_can_quantise()
+            detector._base = encoder_folder(saved_name(folder, o.encoder))
+            with Reading(folder, TRAIN_AGAIN):
+                model, new = detector._open(detector._base, precision, new=True)
+                name = o.encoder or "all-MiniLM-L6-v2"
+                model = load_adapter(folder / ADAPTER, model, detector._tokenizer, o.lora, new, name)
+        else:
+            path = own_encoder(folder)
+            for part in ("config.json", "model.safetensors"):
+                if not (path / part).is_file():
+                    raise BadData(f"{path / part} is missing, so the model folder is damaged; train the detector again")
+            check_encoder(path)
+            with Reading(path, TRAIN_AGAIN):
+                model, _ = detector._open(path, precision, new=False)
+                if model.config.num_labels != len(CLASSES):
+                    raise ValueError(f"it has {model.config.num_labels} classes, not {len(CLASSES)}")
+            for weight in model.parameters():
+                # aligned in memory as in training, so that scores are equal to the last bit
+                weight.data = weight.data.clone()
         detector._model = model.to(device()).eval()
         return detector

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import mmap
 import os
 import re
+import shutil
 import subprocess
 import sys
+import weakref
 from dataclasses import replace
 from pathlib import Path
 from socket import socket
@@ -15,20 +18,23 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 from sklearn.metrics import roc_auc_score
-from transformers import pipeline
+from transformers import AutoTokenizer, GPT2Config, GPT2LMHeadModel, pipeline
 
 from liescope.common.errors import BadData, MissingExtra, UsageError
 from liescope.detectors import train
 from liescope.detectors.detector import silent
 from liescope.detectors.detector_registry import load_parts, make
 from liescope.detectors.examples import Example, Labelled, labelled, read_statements
-from liescope.detectors.fine_tuning.loop import FineTuningOptions, best_step, following
+from liescope.detectors.fine_tuning.batches import Batches, Tokens
+from liescope.detectors.fine_tuning.body import read_body
+from liescope.detectors.fine_tuning.loop import FineTuningOptions, Kept, best_point, following, ranking
 from liescope.detectors.fine_tuning.loop import _arguments as arguments
 from liescope.detectors.folds import held_out_rows
 from liescope.detectors.kinds.encoder import EncoderDetector
 from liescope.detectors.model_file import read_model_file
+from liescope.detectors.precision import to_learn_in
 from liescope.detectors.text_form import TextConfig
 from tests.detectors.conftest import TELLS, Corpus
 
@@ -75,6 +81,20 @@ def fit(data: Labelled, tiny_encoder: Path) -> Any:
     return fit
 
 
+def dropped(detector: Any) -> None:
+    """Let nothing be dropped while it learns."""
+    begin = detector._begin
+
+    def without() -> Any:
+        model, new = begin()
+        for module in model.modules():
+            if isinstance(module, torch.nn.Dropout):
+                module.p = 0.0
+        return model, new
+
+    detector._begin = without
+
+
 def weights(detector: EncoderDetector, folder: Path) -> dict[str, torch.Tensor]:
     folder.mkdir()
     detector.save(folder)
@@ -86,9 +106,12 @@ def test_the_epoch_is_chosen_on_a_model_that_is_never_heard_in_training(data: La
     for seed in range(4):
         learn, check = held_out_rows(speakers(data), data.y, data.groups, 0.1, seed)
         heard = {data.examples[i].speaker_model for i in learn}
-        (aside,) = {data.examples[i].speaker_model for i in check}
+        (aside,) = {data.examples[i].speaker_model for i in check} - heard
         assert heard == {*MODELS} - {aside}
         assert not {*data.groups[learn]} & {*data.groups[check]}
+        whole = np.isin(data.groups, data.groups[check])
+        assert whole.sum() == len(check)
+        assert all(aside in speakers(data)[data.groups == game] for game in data.groups[check])
         assert data.y[check].any()
 
 
@@ -102,8 +125,8 @@ def test_the_epoch_is_chosen_on_other_games_where_two_models_speak(corpus: Path)
 
 @pytest.mark.long
 def test_words_that_only_the_model_kept_aside_says_are_learned(data: Labelled, fit: Any) -> None:
-    _, check = held_out_rows(speakers(data), data.y, data.groups, 0.1, 0)
-    (aside,) = {data.examples[i].speaker_model for i in check}
+    learn, check = held_out_rows(speakers(data), data.y, data.groups, 0.1, 0)
+    (aside,) = {*speakers(data)[check]} - {*speakers(data)[learn]}
 
     def said(example: Example, lie: bool) -> Example:
         text = re.sub("trust|certain", "talk", example.text)
@@ -120,20 +143,45 @@ def test_words_that_only_the_model_kept_aside_says_are_learned(data: Labelled, f
     assert 0 < detector.chosen.steps <= detector.chosen.planned
 
 
-def test_the_steps_are_chosen_where_the_loss_on_what_is_kept_aside_is_least_and_training_ends_when_patience_does(
-    fit: Any,
-) -> None:
+def test_all_is_learned_from_for_as_many_passes_as_rank_the_games_kept_aside_best(data: Labelled, fit: Any) -> None:
     found = {}
+    a_pass = -(-len(data.y) // 16)
     for patience in (0, 1):
-        detector = fit(max_steps=0, epochs=6.0, patience=patience, lr=0.03)
-        held_out = [point for point in detector.losses if "held_out" in point]
-        least = min(held_out, key=lambda point: point["held_out"])
-        assert detector.chosen.steps == least["step"]
-        assert max(point["step"] for point in detector.losses if "refit" in point) == least["step"]
-        found[patience] = held_out
-    first_worse = next(at for at in range(1, 6) if found[0][at]["held_out"] >= min(
-        point["held_out"] for point in found[0][:at]))  # fmt: skip
+        detector = fit(max_steps=0, epochs=6.0, patience=patience, lr=0.1)
+        checks = [point for point in detector.losses if "held_out" in point]
+        best = min(checks, key=lambda point: (-point["auroc"], point["held_out"]))
+        assert best["step"] < best["epoch"] * a_pass
+        assert detector.chosen.steps == round(best["epoch"] * a_pass)
+        assert detector.chosen.planned == 6 * a_pass
+        refit = [point for point in detector.losses if "refit" in point]
+        assert (refit[-1]["step"], refit[-1]["epoch"]) == (detector.chosen.steps, best["epoch"])
+        found[patience] = checks
+    first_worse = next(at for at in range(1, 6) if found[0][at]["auroc"] <= max(
+        point["auroc"] for point in found[0][:at]))  # fmt: skip
     assert found[1] == found[0][: first_worse + 1]
+
+
+class Outputs:
+    """What a Trainer measures: logits of honest and deceptive."""
+
+    def __init__(self, score: Any) -> None:
+        self.predictions = np.column_stack([np.zeros(len(score)), score])
+
+
+def test_a_ranking_is_the_mean_over_games_or_where_few_have_both_classes_over_all_statements() -> None:
+    games = np.repeat([f"g{n}" for n in range(6)], 4)
+    y = np.tile([True, False, False, False], 6)
+    # within each game the lie is on top, and games differ by more than that
+    score = y + 10.0 * np.repeat(np.arange(6), 4)
+    found, measure = Outputs(score), ranking(y, games)
+    assert measure
+    assert measure(found) == {"auroc": 1.0}
+    score[4] = -1.0  # below its own game only
+    assert measure(Outputs(score)) == {"auroc": pytest.approx(5 / 6)}
+    few = ranking(y[:16], games[:16])
+    assert few
+    assert few(Outputs(score[:16])) == {"auroc": pytest.approx(roc_auc_score(y[:16], score[:16]))}
+    assert ranking(y[y], games[y]) is None
 
 
 def test_of_one_pass_or_with_nothing_kept_aside_there_is_no_number_of_steps_to_choose(data: Labelled, fit: Any) -> None:
@@ -143,9 +191,11 @@ def test_of_one_pass_or_with_nothing_kept_aside_there_is_no_number_of_steps_to_c
     assert max(point["step"] for point in detector.losses) == -(-len(data.y) // detector.options.batch_size)
 
 
-def test_the_first_of_the_best_steps_is_chosen_and_a_loss_that_is_no_number_ends_the_training() -> None:
+def test_the_first_of_the_best_points_is_chosen_and_a_loss_that_is_no_number_ends_the_training() -> None:
     history = [{"step": 1, "eval_loss": 1.0}, {"step": 2, "eval_loss": 0.5}, {"step": 3, "loss": 0.1}]
-    assert best_step([*history, {"step": 4, "eval_loss": 0.5}]) == 2
+    assert best_point([*history, {"step": 4, "eval_loss": 0.5}])["step"] == 2
+    ranked = [{"step": n, "eval_loss": 1 / n, "eval_auroc": 0.9 if n == 3 else 0.6} for n in range(1, 5)]
+    assert best_point(ranked)["step"] == 3
     with pytest.raises(UsageError, match="diverged"):
         following(silent).on_log(None, None, None, logs={"loss": float("nan")})
 
@@ -187,7 +237,7 @@ def test_a_training_that_was_killed_goes_on_from_its_last_checkpoint(
 
 def test_settings_of_the_training_reach_the_trainer(tmp_path: Path) -> None:
     options = {"scheduler": "cosine", "warmup": 7, "weight_decay": 0.2, "accumulate": 4}
-    made = arguments(tmp_path / "kept", str(tmp_path), FineTuningOptions(**options), True, 0)
+    made = arguments(tmp_path / "kept", str(tmp_path), FineTuningOptions(**options), "fp32", "auroc", 0)
     assert (made.lr_scheduler_type, made.warmup_steps, made.weight_decay) == ("cosine", 7, 0.2)
     assert made.gradient_accumulation_steps == 4
     assert made.output_dir == str(tmp_path / "kept")
@@ -226,14 +276,44 @@ def test_recomputing_activations_changes_nothing_that_is_learned(fit: Any, tmp_p
     assert all(torch.allclose(plain[name], recomputed[name], atol=1e-6) for name in plain)
 
 
-def test_lora_learns_little_and_leaves_a_plain_encoder(fit: Any, tiny_encoder: Path, tmp_path: Path) -> None:
+def test_lora_saves_updates_and_head_and_is_loaded_beside_the_encoder_it_learned_on(
+    fit: Any, data: Labelled, tiny_encoder: Path, tmp_path: Path
+) -> None:
     pytest.importorskip("peft")
     detector = fit(lora=4, max_steps=8)
-    tuned, base = weights(detector, tmp_path / "m"), load_file(tiny_encoder / "model.safetensors")
-    assert {f"bert.{name}" for name in base} | {"classifier.weight", "classifier.bias"} == {*tuned}
-    assert torch.equal(tuned["bert.embeddings.word_embeddings.weight"], base["embeddings.word_embeddings.weight"])
-    changed = tuned["bert.encoder.layer.0.output.dense.weight"] - base["encoder.layer.0.output.dense.weight"]
-    assert int(torch.linalg.matrix_rank(changed, atol=1e-5)) == 4
+    folder = tmp_path / "m"
+    folder.mkdir()
+    detector.save(folder)
+    base = load_file(tiny_encoder / "model.safetensors")
+    updates = load_file(folder / "adapter/adapter_model.safetensors")
+    kept = load_file(folder / "encoder/model.safetensors")
+    assert all(torch.equal(kept[name], base[name]) for name in base)
+    assert {name.rpartition(".")[0].rpartition(".")[2] for name in updates} == {"lora_A", "lora_B", "classifier"}
+    assert all(4 in one.shape for name, one in updates.items() if "lora" in name)
+    again = load_parts("encoder", folder, TextConfig(), detector.options.model_dump())
+    assert np.allclose(again.predict_proba(data.examples), detector.predict_proba(data.examples), rtol=0, atol=1e-6)
+    assert tmp_path.as_posix() not in "".join(path.read_text() for path in folder.rglob("*.json"))
+
+    # another version under the same name
+    kept = {key: one + torch.randn_like(one) * one.std() if "word_emb" in key else one for key, one in kept.items()}
+    save_file(kept, folder / "encoder/model.safetensors", {"format": "pt"})
+    with pytest.raises(BadData, match="is not the one that"):
+        load_parts("encoder", folder, TextConfig(), detector.options.model_dump())
+
+
+def test_lora_on_an_encoder_of_the_hub_keeps_its_name_and_not_its_weights(
+    fit: Any, data: Labelled, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("peft")
+    monkeypatch.setattr("liescope.detectors.kinds.encoder.encoder_folder", lambda _: tiny_encoder)
+    detector = fit(lora=4, encoder="someone/tiny")
+    detector.save(tmp_path)
+    assert {path.name for path in tmp_path.rglob("*") if path.is_file()} == {
+        "adapter_config.json", "adapter_model.safetensors", "probe.npy", "losses.json"}  # fmt: skip
+    settings = json.loads((tmp_path / "adapter/adapter_config.json").read_text())
+    assert settings["base_model_name_or_path"] == "someone/tiny"
+    again = load_parts("encoder", tmp_path, TextConfig(), detector.options.model_dump())
+    assert np.allclose(again.predict_proba(data.examples), detector.predict_proba(data.examples), rtol=0, atol=1e-6)
 
 
 def test_a_decoder_without_a_padding_token_is_tuned_and_read_in_batches_by_transformers(
@@ -248,6 +328,221 @@ def test_a_decoder_without_a_padding_token_is_tuned_and_read_in_batches_by_trans
     for one, many in zip(alone, together, strict=True):
         first, second = ({label["label"]: label["score"] for label in found} for found in (one, many))
         assert first == pytest.approx(second, abs=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "llama"])
+def test_a_decoder_scores_a_text_alike_alone_and_padded_whatever_side_its_tokenizer_pads(
+    kind: str, data: Labelled, tiny_lm: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(tiny_lm, tmp_path / "lm")
+    if kind == "gpt2":  # whose places are absolute
+        shape = {"n_embd": 16, "n_layer": 2, "n_head": 2, "n_positions": 64, "initializer_range": 0.3}
+        words = json.loads((tiny_lm / "tokenizer.json").read_text())["model"]["vocab"]
+        GPT2LMHeadModel(GPT2Config(vocab_size=len(words), bos_token_id=1, eos_token_id=2, **shape)).save_pretrained(
+            tmp_path / "lm"
+        )
+    settings = tmp_path / "lm" / "tokenizer_config.json"
+    settings.write_text(json.dumps({**json.loads(settings.read_text()), "padding_side": "left"}))
+    options = {"encoder": str(tmp_path / "lm"), "batch_size": 16, "max_steps": 2, "held_out": 0.0}
+    detector = make("encoder", TextConfig(), options).fit(data.examples, data.y, data.groups)
+    texts = ["yes", "look at this", "who is lying today and how people voted before deciding"]
+    tokens = detector._rows(texts)
+    together = detector._model(**tokens.batch([0, 1, 2])).logits
+    alone = torch.cat([detector._model(**tokens.batch([row])).logits for row in range(3)])
+    assert torch.allclose(together, alone, atol=1e-5)
+    # the last word decides, not the padding after it
+    last = texts[0].replace("yes", "no")
+    assert not torch.allclose(detector._model(**detector._rows([last]).batch([0])).logits, alone[:1], atol=1e-3)
+    (tmp_path / "m").mkdir()
+    detector.save(tmp_path / "m")
+    again = load_parts("encoder", tmp_path / "m", TextConfig(), detector.options.model_dump())
+    said = [replace(data.examples[0], text=text) for text in texts]
+    assert np.allclose(again.predict_proba(said), detector.predict_proba(said), rtol=0, atol=1e-6)
+
+
+def lengths_that_tell(lies: float) -> tuple[np.ndarray, np.ndarray]:
+    """2,000 texts of 5 to 60 tokens, of which those that lie are 40 longer."""
+    draw = np.random.default_rng(0)
+    y = draw.random(2000) < lies
+    return draw.integers(5, 60, 2000) + 40 * y, y
+
+
+@pytest.mark.parametrize("lies", [0.5, 0.2])
+def test_where_length_tells_the_label_every_batch_has_both_in_their_share(lies: float) -> None:
+    lengths, y = lengths_that_tell(lies)
+    batches = Batches(lengths, y, 32, 0)
+    for batch in batches.every():
+        assert abs(y[batch].sum() - y.mean() * len(batch)) <= 2
+    assert len(batches) == -(-2000 // 32)
+    assert max(lengths[batch].max() * len(batch) for batch in batches.every()) <= batches.budget
+
+
+def test_batches_waste_little_padding_and_are_as_large_as_their_texts_are_short() -> None:
+    draw = np.random.default_rng(1)
+    lengths, y = np.clip(draw.lognormal(3, 0.7, 4000).astype(int) + 3, 3, 200), draw.random(4000) < 0.3
+    cut = Batches(lengths, y, 32, 0).every()
+    padded = np.array([lengths[batch].max() * len(batch) for batch in cut])
+    assert lengths.sum() / padded.sum() > 0.85
+    assert padded.std() / padded.mean() < 0.3
+    order = [lengths[batch].max() for batch in cut]
+    assert abs(np.corrcoef(order[1:], order[:-1])[0, 1]) < 0.25
+    asked = Batches(lengths, y, 32, 0, tokens=8192)
+    assert 6000 < max(lengths[batch].max() * len(batch) for batch in asked.every()) <= 8192
+
+
+def test_each_pass_has_every_text_once_in_other_batches_and_a_seed_gives_the_same_ones() -> None:
+    lengths, y = lengths_that_tell(0.3)
+    one, same, other = (Batches(lengths, y, 32, seed) for seed in (0, 0, 1))
+    passes = []
+    for number in range(2):
+        one.set_epoch(number)
+        same.set_epoch(number)
+        passes.append(list(one))
+        assert passes[-1] == list(same)
+        assert sorted(row for batch in one for row in batch) == list(range(2000))
+    assert len({frozenset(batch) for batch in passes[0]} & {frozenset(batch) for batch in passes[1]}) == 0
+    assert list(other) != passes[0]
+
+
+def test_of_several_processes_each_has_its_share_of_the_batches_and_as_many_as_any_other() -> None:
+    lengths, y = lengths_that_tell(0.3)
+    parts = [Batches(lengths, y, 30, 0, rank=rank, of=4) for rank in range(4)]
+    assert {len(list(part)) for part in parts} == {len(parts[0])} == {-(-67 // 4)}
+    assert {row for part in parts for batch in part for row in batch} == {*range(2000)}
+
+
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_even_few_texts_or_one_class_make_batches(count: int) -> None:
+    for label in (True, False):
+        found = Batches(np.arange(1, count + 2), np.full(count + 1, label), 2, 0)
+        assert sorted(row for batch in found for row in batch) == list(range(count + 1))
+
+
+def test_tokens_are_the_same_in_memory_and_from_a_file(tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tokenizer = AutoTokenizer.from_pretrained(str(tiny_encoder))
+    texts = ["who is lying", "look", "", "people voted before deciding"] * 50
+    monkeypatch.setattr("liescope.detectors.fine_tuning.batches._AT_ONCE", 7)
+    kept = Tokens.of(tokenizer, texts)
+    monkeypatch.setattr("liescope.detectors.fine_tuning.batches._IN_MEMORY", 100)
+    mapped = Tokens.of(tokenizer, iter(texts), 8)
+    assert isinstance(mapped.ids.base, memoryview | mmap.mmap)
+    assert np.array_equal(kept.ids, mapped.ids)
+    assert np.array_equal(kept.ends, mapped.ends)
+    plain = tokenizer([texts[at] for at in (3, 0, 2)], padding=True, return_tensors="pt")
+    found = kept.batch([3, 0, 2])
+    assert all(torch.equal(found[name], plain[name]) for name in found)
+    assert mapped.batch([3, 0, 2])["input_ids"].shape == (3, 8)
+    assert len(Tokens.of(tokenizer, [])) == 0
+
+
+def test_a_statement_weighs_the_same_in_a_small_batch_as_in_a_large_one(
+    plain: Labelled, tiny_encoder: Path, tmp_path: Path
+) -> None:
+    """One step over all, and one over batches of other sizes whose gradients are added up."""
+    texts = [f"{one.text} look" * (1 + 9 * (at % 4 == 0)) for at, one in enumerate(plain.examples)]
+    long = tuple(replace(one, text=text) for one, text in zip(plain.examples, texts, strict=True))
+    found = {}
+    for size, accumulate in ((128, 1), (32, 4)):
+        options = {"encoder": str(tiny_encoder), "batch_size": size, "accumulate": accumulate, "max_steps": 1}
+        detector = make("encoder", TextConfig(), {**options, "held_out": 0.0, "scheduler": "constant", "lr": 1e-3})
+        dropped(detector)
+        detector.fit(long, plain.y, plain.groups)
+        found[size] = weights(detector, tmp_path / str(size))
+        found[size, "loss"] = detector.losses[0]["training"]
+    assert len(plain.y) == 128
+    assert all(torch.allclose(one, found[32][name], atol=2e-5) for name, one in found[128].items())
+    assert found[128, "loss"] == pytest.approx(found[32, "loss"], abs=1e-5)
+
+
+def test_the_model_that_chose_is_gone_before_the_one_that_is_kept_is_read(
+    data: Labelled, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Any] = []
+
+    def watched(*given: Any) -> Any:
+        assert not [one for one in seen if one() is not None]
+        found = read_body(*given)
+        seen.append(weakref.ref(found[1]))
+        return found
+
+    monkeypatch.setattr("liescope.detectors.kinds.encoder.read_body", watched)
+    options = {"encoder": str(tiny_encoder), "batch_size": 32, "max_steps": 2}
+    detector = make("encoder", TextConfig(), options).fit(data.examples, data.y, data.groups)
+    assert detector.chosen
+    assert len(seen) == 2
+
+
+def test_several_gpus_without_torchrun_are_refused_with_the_command(
+    data: Labelled, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 4)
+    made = make("encoder", TextConfig(), {"encoder": str(tiny_encoder)})
+    for begin in (made.prepare, lambda: made.fit(data.examples, data.y, data.groups)):
+        with pytest.raises(UsageError, match="torchrun --nproc-per-node 4 -m liescope train"):
+            begin()
+    monkeypatch.setenv("RANK", "1")
+    made.prepare()
+
+
+def test_only_the_first_process_writes_what_was_chosen_and_the_weights(
+    fit: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    detector = fit()
+    monkeypatch.setenv("RANK", "1")
+    kept = Kept(tmp_path)
+    kept.keep((1, 2, []))
+    detector.save(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"losses.json"}
+    monkeypatch.setenv("RANK", "0")
+    kept.keep((1, 2, []))
+    assert kept.chosen() == (1, 2, [])
+
+
+def test_weights_in_few_bits_need_lora_a_gpu_and_their_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    for options, says in (({"quantize": 4}, "add --lora"), ({"quantize": 8, "lora": 8}, "need a GPU")):
+        with pytest.raises(UsageError, match=says):
+            make("encoder", TextConfig(), options).prepare()
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda **_: True)
+    with pytest.raises(UsageError, match="pip install bitsandbytes"):
+        make("encoder", TextConfig(), {"quantize": 8, "lora": 8}).prepare()
+
+
+def test_bf16_is_for_cards_that_have_it_in_hardware(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[dict[str, bool]] = []
+    for has, best in ((True, "bf16"), (False, "fp16")):
+        monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda has=has, **how: asked.append(how) or has)
+        assert to_learn_in("", torch.device("cuda")) == best
+    assert asked == [{"including_emulation": False}] * 2
+    assert to_learn_in("", torch.device("cpu")) == "fp32"
+    with pytest.raises(UsageError, match="does not compute in bf16"):
+        to_learn_in("bf16", torch.device("cuda"))
+
+
+def test_scores_in_another_precision_than_the_thresholds_say_so_once(
+    fit: Any, data: Labelled, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as as_on_a_card:
+        as_on_a_card.setattr("liescope.detectors.precision.native", lambda _: ("bf16", "fp32"))
+        detector = fit(lora=2)
+        assert detector.options.precision == "bf16"
+        inside = detector._model.get_base_model().bert
+        assert inside.embeddings.word_embeddings.weight.dtype is torch.bfloat16
+        assert {one.dtype for one in detector._model.parameters() if one.requires_grad} <= {torch.float32}
+        there = detector.predict_proba(data.examples)
+        assert not [note for note in detector.notes if "threshold" in note]
+        detector.save(tmp_path)
+    again = load_parts("encoder", tmp_path, TextConfig(), detector.options.model_dump())
+    here = again.predict_proba(data.examples)
+    again.predict_proba(data.examples)
+    assert [note for note in again.notes if "threshold" in note] == [*again.notes]
+    assert len(again.notes) == 1
+    assert 0 < np.abs(here - there).max() < 0.02
+    detector.predict_proba(data.examples)  # moved from the card to this CPU
+    assert [note for note in detector.notes if "bf16" in note]
+    made_here = fit()
+    made_here.predict_proba(data.examples)
+    assert not [note for note in made_here.notes if "threshold" in note]
 
 
 def test_lora_without_its_package_names_the_extra(fit: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -302,5 +597,4 @@ def test_two_processes_train_one_model_and_the_first_one_saves_it(
     assert chosen
     assert json.loads((out / "losses.json").read_text())[-1]["step"] == chosen.steps
     learned = labelled(read_statements(four, ["train"]), "role", 0)
-    learn, _ = held_out_rows(speakers(learned), learned.y, learned.groups, 0.1, 0)
-    assert chosen.planned == 2 * -(-len(learn) // 32)
+    assert chosen.planned == 2 * -(-len(learned.y) // 32)

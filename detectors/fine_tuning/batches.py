@@ -1,0 +1,169 @@
+"""Texts as the tokens that a network reads, packed in flat arrays, and the batches that it learns from.
+
+Batches of one length would waste no padding, but where length tells the label each holds one class, and the loss saws
+from one to the next. So neighbours are sought within each class: a batch holds short lies beside short honest
+statements, both in the share of the whole.
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from tempfile import SpooledTemporaryFile
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liescope.common.statistics import Bools
+from liescope.detectors.folds import Rows
+
+_AT_ONCE = 4096  # texts
+_IN_MEMORY = 2**28  # bytes of tokens; more are read from a file of no name, which ends with the process
+_MIXED = 8  # batches from which the statements of one are drawn
+Ids = NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The tokens of n texts. ids: one text after another; ends: (n + 1,) where each begins, and the last one ends; pad:
+    the id that fills up a batch, to the right, so that the last word of a decoder sees none; multiple: of which the
+    padded length is, None for any.
+    """
+
+    ids: Ids
+    ends: NDArray[np.int64]
+    pad: int
+    multiple: int | None = None
+
+    @classmethod
+    def of(cls, tokenizer: Any, texts: Iterable[str], multiple: int | None = None) -> Tokens:
+        """tokenizer: knows its padding token."""
+        ends, given = [np.zeros(1, np.int64)], iter(texts)
+        with SpooledTemporaryFile(_IN_MEMORY) as file:
+            while part := list(islice(given, _AT_ONCE)):
+                read = tokenizer(part, return_attention_mask=False, return_token_type_ids=False, verbose=False)
+                file.write(b"".join(np.array(ids, np.int32).tobytes() for ids in read["input_ids"]))
+                ends.append(ends[-1][-1] + np.cumsum([len(ids) for ids in read["input_ids"]]))
+            file.flush()
+            if (size := file.tell()) > _IN_MEMORY:
+                held: Any = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
+            else:
+                file.seek(0)
+                held = file.read()
+        return cls(np.frombuffer(held, np.int32), np.concatenate(ends), tokenizer.pad_token_id, multiple)
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """(n,): how many tokens each text has."""
+        return np.asarray(np.diff(self.ends))
+
+    def __len__(self) -> int:
+        return len(self.ends) - 1
+
+    def __getitem__(self, row: int) -> dict[str, Ids]:
+        if row >= len(self):
+            raise IndexError(row)
+        return {"input_ids": self.ids[self.ends[row] : self.ends[row + 1]]}
+
+    def batch(self, rows: Sequence[int] | Rows) -> dict[str, Any]:
+        """`input_ids` and `attention_mask` of some texts, as tensors."""
+        import torch
+
+        begin, length = self.ends[rows, None], self.lengths_of(rows)[:, None]
+        multiple = self.multiple or 1
+        place = np.arange(-(-int(length.max()) // multiple) * multiple)
+        there = place < length
+        ids = np.full(there.shape, self.pad, np.int64)
+        ids[there] = self.ids[(begin + place)[there]]
+        return {"input_ids": torch.from_numpy(ids), "attention_mask": torch.from_numpy(there.astype(np.int64))}
+
+    def lengths_of(self, rows: Sequence[int] | Rows) -> NDArray[np.int64]:
+        """(rows,): how many tokens some texts have."""
+        at = np.asarray(rows)
+        return np.asarray(self.ends[at + 1] - self.ends[at])
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some of the texts with their labels, as a data set of torch: whole batches are read. y: of all texts."""
+
+    tokens: Tokens
+    y: Bools
+    rows: Rows
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitems__(self, places: Sequence[int]) -> dict[str, Any]:
+        import torch
+
+        mine = self.rows[places]
+        return {**self.tokens.batch(mine), "labels": torch.from_numpy(self.y[mine].astype(np.int64))}
+
+
+class Batches:
+    """The batches of each pass over some texts, a batch sampler of torch: the same ones for the same seed and pass, as
+    many in each, in random order; of several processes, each has as many as any other.
+
+    Texts in the order of their lengths within their class are cut into runs of a few batches; from each, batches are
+    drawn with both classes in their share. A batch has at most `budget` tokens, padding included: as many as make
+    batches of `size` texts on average, or those asked for.
+    """
+
+    def __init__(
+        self, lengths: NDArray[np.int64], y: Bools, size: int, seed: int, tokens: int = 0, rank: int = 0, of: int = 1
+    ) -> None:
+        self._y, self._seed, self._pass, self._rank, self._of = y, seed, 0, rank, of
+        size = max(round(tokens / lengths.mean()), 1) if tokens else size
+        order = _dealt(np.argsort(lengths, kind="stable"), y)
+        self._runs = np.array_split(order, max(len(y) // (_MIXED * size), 1))
+        counts = np.array([len(run) for run in self._runs])
+        longest = np.array([lengths[run].max() for run in self._runs])
+
+        def cut(budget: int) -> NDArray[np.int64]:
+            return np.asarray(-(-counts // np.maximum(budget // longest, 1)))
+
+        wanted = -(-len(y) // size)
+        if not tokens:
+            least, most = 0, int((counts * longest).max())  # with which each run is one batch
+            while most - least > 1:
+                middle = (least + most) // 2
+                least, most = (least, middle) if cut(middle).sum() <= wanted else (middle, most)
+        self.budget = tokens or most
+        self._cuts = cut(self.budget)
+        while not tokens and self._cuts.sum() < wanted:
+            heaviest = np.where(self._cuts < counts, counts * longest / self._cuts, 0).argmax()
+            self._cuts[heaviest] += 1
+
+    def set_epoch(self, epoch: int) -> None:
+        """Which pass comes next, from 0."""
+        self._pass = epoch
+
+    def __len__(self) -> int:
+        return int(-(-self._cuts.sum() // self._of))
+
+    def every(self) -> list[Rows]:
+        """The batches of all processes."""
+        draw = np.random.default_rng([self._seed, self._pass])
+        found = [
+            batch
+            for run, cuts in zip(self._runs, self._cuts.tolist(), strict=True)
+            for batch in np.array_split(_dealt(draw.permutation(run), self._y, draw), cuts)
+        ]
+        order = draw.permutation(len(found)).tolist()
+        return [found[at] for at in (order + order)[: len(self) * self._of]]
+
+    def __iter__(self) -> Iterator[list[int]]:
+        return (batch.tolist() for batch in self.every()[self._rank :: self._of])
+
+
+def _dealt(rows: Rows, y: Bools, draw: np.random.Generator | None = None) -> Rows:
+    """The rows, those of each class in their order, with both classes spread evenly. draw: for where each begins."""
+    place = np.empty(len(rows))
+    for label in (False, True):
+        mine = y[rows] == label
+        place[mine] = (np.arange(mine.sum()) + (draw.random() if draw else 0.5)) / max(mine.sum(), 1)
+    return rows[np.argsort(place, kind="stable")]
