@@ -19,7 +19,7 @@ from liescope.detectors.text_form import PLAYER_TOKEN, SPEAKER_TOKEN, clean
 from liescope.detectors.view.transcript import SAID, GameMoment, Transcript, TranscriptTurn
 from liescope.generate.importers.column_names import NAMES
 from liescope.generate.importers.conversations import exchange, is_turn, last_answer, row_parts, turns_of
-from liescope.generate.importers.statement_rows import as_list, stated
+from liescope.generate.importers.statement_rows import as_list, present, stated
 from liescope.generate.importers.tables import cell
 from liescope.labeling.label import LOST_TEXT, Heard, known_before
 
@@ -125,7 +125,7 @@ class StatementReader:
             shown = ", ".join(map(str, given))[:200]
             raise UsageError(f"statement {number + 1} has no 'text'; it has: {shown}; name the column with --text")
         statement, game, told = self._statement(given, number), self._game, _words(given.get("names"))
-        if not game.key or not _absent(given.get("context")):
+        if not game.key or present(given.get("context")):
             return statement, None
         names = told or sorted(game.players)
         if statement.example and statement.example.speaker not in names:
@@ -205,7 +205,7 @@ class StatementReader:
         if game != self._game.key:
             self._game = _Game(game, _word(row.get("game")), _count(row.get("deceivers"), number))
         given = row.get("context")
-        if _absent(given):
+        if not present(given):
             return list(known_before(self._game.said, frozenset(_words(row.get("audience"))), self.context))
         if isinstance(given, str) or not isinstance(given, Iterable):
             raise UsageError(f"statement {number + 1}: 'context' must be a list of earlier statements, oldest first")
@@ -268,7 +268,7 @@ def _answer(
 
 
 def _text(value: object, number: int) -> str:
-    if _absent(value):
+    if not present(value):
         return ""
     if not isinstance(value, str):
         raise UsageError(f"statement {number + 1}: 'text' is of type {type(value).__name__}; give a string")
@@ -291,7 +291,7 @@ def _turn(turn: object, number: int) -> Said:
 
 def _count(value: object, number: int) -> int | None:
     """How many deceive; a text, as CSV has it, is read as a number."""
-    if _absent(value) or value == "":
+    if not present(value):
         return None
     if isinstance(value, str) and value.strip().isdecimal():
         value = int(value)
@@ -302,11 +302,6 @@ def _count(value: object, number: int) -> int | None:
     return value
 
 
-def _absent(value: object) -> bool:
-    """None, or the NaN that pandas uses for it."""
-    return value is None or (isinstance(value, float) and value != value)
-
-
 def _word(value: object) -> str:
     return value if isinstance(value, str) else ""
 
@@ -315,6 +310,6 @@ def _words(values: Any) -> list[str]:
     """The strings of a list, an array or a text, as CSV has it; of nothing none."""
     with suppress(ValueError):  # a text that begins like a list and is none
         values = as_list(values)
-    if _absent(values) or isinstance(values, str) or not isinstance(values, Iterable):
+    if not present(values) or isinstance(values, str) or not isinstance(values, Iterable):
         return []
     return [value for value in values if isinstance(value, str) and value]

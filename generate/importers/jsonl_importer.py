@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import Any, ClassVar
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from liescope.common.errors import BadData, UsageError
 from liescope.common.settings import OptionsModel
@@ -18,11 +18,9 @@ from liescope.generate.importers.label_column import LabelColumn
 from liescope.generate.importers.receipt import as_value
 from liescope.generate.importers.statement_rows import (
     ALSO,
-    NEEDED,
     REQUIRED,
     Row,
     as_text,
-    fault,
     game_of,
     present,
     read_row,
@@ -65,13 +63,14 @@ class JsonlImporter(TableImporter):
                 f"--game {options.game}: Liescope plays that game by rules of its own, which games from elsewhere need "
                 f"not follow; call it something else, such as {options.game}-imported"
             )
-        self._given, self._names = options, _renaming(options.map)
+        self.given: JsonlOptions = options
+        self._names = _renaming(options.map)
 
     def game_texts(self) -> Mapping[str, str]:
-        return {self._given.game: self._given.about} if self._given.about else {}
+        return {self.given.game: self.given.about} if self.given.about else {}
 
     def reader(self, columns: Sequence[str], head: Sequence[Mapping[str, Any]]) -> RowReader:  # noqa: ARG002
-        reader = _StatementReader(self._given, self._names, self.seen)
+        reader = _StatementReader(self.given, self._names, self.seen)
         reader.used = {ours: theirs for theirs, ours in reader.read_as(tuple(columns)).items()}
         here = reader.used
         if missing := [name for name in REQUIRED if name not in here]:
@@ -128,10 +127,9 @@ class _StatementReader(RowReader):
             read = {ours: label.of(told.get(ours)) for ours, label in self._labels.items() if stated(told.get(ours))}
             try:
                 row, faults = read_row(told | read | {"game_id": game_id})
-            except ValidationError as error:
+            except BadData as error:
                 bad += 1
-                wrong = [fault(each) for each in error.errors() if each["loc"][0] in NEEDED]
-                yield Rejected(file, line, game_id, wrong[0])
+                yield Rejected(file, line, game_id, str(error))
             else:
                 kept.append(row)
                 odd = [ours for ours, deceptive in read.items() if deceptive is None]

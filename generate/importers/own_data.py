@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 from pydantic import Field, ValidationError
 
 from liescope.common.errors import BadData
+from liescope.common.reading import fault
 from liescope.common.settings import OptionsModel
 from liescope.common.text import ASSISTANT, CHAT, TEXT
 from liescope.games.facts import GameMeta
@@ -40,7 +41,7 @@ from liescope.generate.importers.conversations import (
 from liescope.generate.importers.importer_protocol import Imported, Labels, Rejected, attempt
 from liescope.generate.importers.label_column import YES, LabelColumn, OwnOptions, label_column, word_of
 from liescope.generate.importers.receipt import as_value
-from liescope.generate.importers.statement_rows import Row, as_text, fault, game_of, present, stated
+from liescope.generate.importers.statement_rows import Row, as_text, game_of, present, stated
 from liescope.generate.importers.table_importer import RowReader, TableImporter
 from liescope.generate.importers.tables import SPLIT_NAMES, listed
 from liescope.generate.importers.text_files import Rows
@@ -70,7 +71,8 @@ class _Own(TableImporter):
 
     def __init__(self, options: OwnOptions) -> None:
         super().__init__(options)
-        self.given, self.copies = options, Counter[str]()
+        self.given: OwnOptions = options
+        self.copies = Counter[str]()
         self._sides: tuple[str, ...] = ()
         if isinstance(options, PairColumns):
             lies, truths = options.deceptive_column, options.honest_column
@@ -185,7 +187,7 @@ class _OwnReader(RowReader):
         try:
             rows = [Row.of({**cells, "game_id": family, "split": split}) for cells in said]
         except ValidationError as error:
-            raise BadData(fault(error.errors()[0])) from error
+            raise BadData(fault(error)) from error
         record = game_of(family, kind, rows, (), notes, Counter())
         meta: GameMeta = {**record.meta, "family": family}
         if domain := self._of(row, "domain"):

@@ -8,9 +8,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
-from pydantic_core import ErrorDetails
 
 from liescope.common.errors import BadData
+from liescope.common.reading import faults
 from liescope.games.core import EventKind, Outcome, Phase
 from liescope.games.record import GameRecord, Seat, Source
 from liescope.generate.importers.game_reader import NO_WINNER, PERSON, GameWriter, Logged
@@ -241,20 +241,15 @@ would say something else. What the others hold is merely not known then.
 
 def read_row(cells: Mapping[str, Any]) -> tuple[Row, dict[str, str]]:
     """The row with these cells, and the columns that could not be read and are left out, with the reason. Raises
-    pydantic's ValidationError for a column of `NEEDED`.
+    BadData for a column of `NEEDED`.
     """
     try:
         return Row.of(cells), {}
     except ValidationError as error:
-        faults = {str(each["loc"][0]): fault(each) for each in reversed(error.errors())}
-        if any(name in NEEDED for name in faults):
-            raise
-    return Row.of({name: value for name, value in cells.items() if name not in faults}), faults
-
-
-def fault(error: ErrorDetails) -> str:
-    """What is wrong with a cell, in one line."""
-    return " ".join(f"{'.'.join(map(str, error['loc']))}: {error['msg'].removeprefix('Value error, ')}".split())[:300]
+        found = dict(reversed(faults(error)))
+        if needed := [why for name, why in found.items() if name in NEEDED]:
+            raise BadData(needed[-1]) from error
+    return Row.of({name: value for name, value in cells.items() if name not in found}), found
 
 
 # The record that the rows of a game make

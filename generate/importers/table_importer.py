@@ -87,19 +87,19 @@ class RowReader(ABC):
 
 class TableImporter(Importer):
     """Reads games from the rows of a table: a file, a dataset, or rows in memory. receipt: what became of the rows;
-    seen: by the column of a label, its values in the table, as far as it was read.
+    given: the options; seen: by the column of a label, its values in the table, as far as it was read.
     """
 
     Options: ClassVar[type[OptionsModel]] = SourceOptions
 
-    def __init__(self, options: OptionsModel) -> None:
+    def __init__(self, options: SourceOptions) -> None:
         super().__init__(options)
+        self.given = options
         self.receipt, self.seen = Receipt(), defaultdict[str, set[str]](set)
 
     def terms(self) -> Terms:
         """The licence as the user states it; without a statement, nothing is allowed."""
-        assert isinstance(self.options, SourceOptions)
-        told, name = self.options, self.options.licence.strip().lower()
+        told, name = self.given, self.given.licence.strip().lower()
         words = f"Licence {told.licence.strip()}." if name in OPEN else f"{told.licence.strip().rstrip('.')}."
         return Terms(
             told.origin.strip() or self.origin,
@@ -109,12 +109,6 @@ class TableImporter(Importer):
             told.means.strip(),
             tuple(dict.fromkeys(told.language)),
         )
-
-    @property
-    def bound(self) -> int:
-        """How many rows a file or dataset may have."""
-        assert isinstance(self.options, SourceOptions)
-        return self.options.most_rows
 
     def identity(self, source: Path) -> Mapping[str, str]:
         return identity(source)
@@ -126,8 +120,7 @@ class TableImporter(Importer):
         """The rows of a source. Raises OSError if it cannot be opened, BadData for a file of too many rows, before
         the work begins: reading them takes a fiftieth of it.
         """
-        assert isinstance(self.options, SourceOptions)
-        most, names = self.bound, self.options.names()
+        most, names = self.given.most_rows, self.given.names()
         if dataset_of(source) is None and any(True for _ in islice(read_rows(source, (), most, names), most, None)):
             raise BadData(TOO_MANY.format(name=source.name, most=most))
         return read_rows(source, (), most, names)
@@ -165,7 +158,7 @@ class TableImporter(Importer):
         self.receipt.reads(columns, reader.used)
         spool, again, known = Spool(on_disc), _AGAIN, dict.fromkeys(columns)
         for number, (line, row) in enumerate(chain(head, rows)):
-            if on_disc and number >= self.bound:
+            if on_disc and number >= self.given.most_rows:
                 why = TOO_MANY.format(name="it", most=number) + "; the rest is left out"
                 spool.add(None, line, Rejected(name, line, "", why))
                 break

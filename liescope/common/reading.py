@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
 
 from liescope.common.errors import BadData, LiescopeError
 
@@ -52,10 +53,18 @@ class Reading:
             raise BadData(f"{self._what} cannot be read ({why}); {self._advice}") from error
 
 
+def faults(error: ValidationError) -> list[tuple[str, str]]:
+    """The faults in data: the field, and in one line where in it the fault is and why it is one."""
+    return [(str(one["loc"][0]) if one["loc"] else "", _fault(one)) for one in error.errors()]
+
+
 def fault(error: ValidationError) -> str:
-    """The first fault in data, in one line: where it is, and why it is one."""
-    first = error.errors()[0]
-    place, why = ".".join(map(str, first["loc"]))[:100], first["msg"].removeprefix("Value error, ")
+    """The first fault in data, in one line."""
+    return faults(error)[0][1]
+
+
+def _fault(one: ErrorDetails) -> str:
+    place, why = ".".join(map(str, one["loc"]))[:100], one["msg"].removeprefix("Value error, ")
     return " ".join((f"{place}: {why}" if place else why).split())[:_LONGEST]
 
 
