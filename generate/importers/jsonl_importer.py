@@ -51,6 +51,7 @@ class JsonlImporter(TableImporter):
     reads: ClassVar[str] = (
         "a table with a statement in each row: .jsonl, .json, .csv, .parquet, a dataset's folder, USER/NAME[:CONFIG]"
     )
+    version: ClassVar[int] = 2
     origin: ClassVar[str] = "a table of statements"
     licence: ClassVar[str] = "None is stated: not to be redistributed."
     Options: ClassVar[type[OptionsModel]] = JsonlOptions
