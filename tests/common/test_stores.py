@@ -92,14 +92,6 @@ def test_a_corpus_and_a_model_in_a_store_are_read_like_their_folders(
     assert (code, "2 statements" in words or words.count("mafioso")) == (0, True), words
 
 
-def test_a_command_takes_an_address_and_writes_its_report_here(
-    said: Said, store: Store, played_corpus: Path, tmp_path: Path
-) -> None:
-    store.put(str(played_corpus), "/own/said", recursive=True)
-    code, words = said("audit", "memory://own/said", "--out", str(tmp_path / "report"))
-    assert (code, (tmp_path / "report" / "report.html").exists()) == (0, True), words
-
-
 def test_a_table_in_a_store_is_imported_as_the_same_file(store: Store, tmp_path: Path) -> None:
     table = "text,label\n" + "".join(f"sentence number {n},{n % 2}\n" for n in range(12))
     store.pipe("/tables/said.csv", table.encode())

@@ -20,10 +20,7 @@ from liescope.games.core import Event, EventKind, Outcome, Phase
 from liescope.games.record import GameRecord, Seat, Source, Status
 from liescope.generate.importers import IMPORTERS, Imported, Importer, Rejected, import_games, read_games
 from liescope.generate.importers.commands import app
-from liescope.generate.runs.journal import Journal
-from liescope.labeling.conditions import condition_of
 from liescope.labeling.label import label_game
-from liescope.labeling.ledger import NO_CLAIMS_READ
 from tests.generate.importers import (
     avalon_game,
     foreign,
@@ -212,23 +209,6 @@ def source(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setitem(IMPORTERS, LiarsTable.format, LiarsTable)
     (tmp_path / "games").touch()
     return tmp_path / "games"
-
-
-def test_games_of_a_game_that_liescope_cannot_play_come_in_and_are_labelled(source: Path, tmp_path: Path) -> None:
-    result = import_games("liars-table", str(source), out=str(tmp_path / "run"))
-    assert repr(result).startswith("<ImportResult ")
-    assert "2 games (liars-table)" in repr(result)
-    told = result.to_json()
-    assert told["models"] == {role: {"m": {"games": 2, "winners": {"guests": 2}}} for role in ("guest", "liar")}
-    assert (told["games_with_a_person"], told["notes"], result.rejected.height) == (2, {}, 0)
-    with Journal.open(tmp_path / "run") as journal:
-        games = list(journal.records())
-        assert journal.plan["licence"] == "Free for all."
-    assert [game.events for game in games] == [game.events for game in LiarsTable.games]
-    assert condition_of(games[0]) == ""
-    (said, answer) = label_game(games[0]).statements
-    assert (said.label_role, answer.label_role) == (True, False)
-    assert (said.label_claim, said.label_claim_null) == (None, NO_CLAIMS_READ)
 
 
 def test_a_record_that_breaks_the_protocol_is_rejected(

@@ -28,6 +28,7 @@ from liescope.generate.players.player_registry import PLAYERS
 from liescope.generate.runs.play import RunResult
 from tests.common.without_figures import leave_out_figures
 from tests.docs.examples import ELSEWHERE, ROOT, Block, blocks, commands, pages
+from tests.generate.corpus.stand_in import hubs
 from tests.generate.players.openai.stub import Answer, Request, Stub, says
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("shared_fits")]
@@ -55,17 +56,8 @@ def server() -> Iterator[Stub]:
 @pytest.fixture(scope="module")
 def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     """The environment of a process that knows no Hub but a stand-in on loopback."""
-    script = ROOT / "tests" / "generate" / "corpus" / "hub.py"
-    process = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True)
-    yield {
-        "HF_ENDPOINT": process.stdout.readline().strip(),
-        "HF_HUB_OFFLINE": "0",
-        "HF_HUB_DISABLE_XET": "1",
-        "HF_HOME": str(tmp_path_factory.mktemp("hub")),
-        "HF_TOKEN": "hf_writer_token",
-    }
-    process.terminate()
-    process.communicate()
+    with hubs(tmp_path_factory.mktemp("hub")) as start:
+        yield start().env | {"HF_HUB_OFFLINE": "0"}
 
 
 @pytest.fixture

@@ -27,56 +27,28 @@ def test_its_names_are_listed_and_another_is_an_attribute_error() -> None:
         getattr(liescope, *["deceive"])
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return str(tmp_path_factory.mktemp("api"))
-
-
-@pytest.fixture(scope="module")
-def made(folder: str) -> str:
-    """A run, a corpus and a model, made by functions with paths that are texts."""
-    run = liescope.play(
-        "mini-mafia", players=["scripted:bold", "scripted:novice"], games=3, assess=True, out=f"{folder}/run"
-    )
-    assert run.complete
-    corpus = liescope.build(f"{folder}/run", out=f"{folder}/corpus")
-    model = liescope.train("tfidf", f"{folder}/corpus", out=f"{folder}/model")
-    for result in (run, corpus, model):
-        assert len(repr(result).splitlines()) == 1
-        assert len(repr(result)) < 200
-    return folder
-
-
-def test_a_saved_detector_scores_plain_strings(made: str) -> None:
-    detector = liescope.load(f"{made}/model")
-    scores = detector.score(["I investigated Bob. He is the mafioso.", "I saw nothing.", ""])
+def test_a_saved_detector_scores_plain_strings(played_model: Path) -> None:
+    texts = ["I investigated Bob. He is the mafioso.", "I saw nothing.", ""]
+    scores = liescope.load(str(played_model)).score(texts)
     assert scores["score"].is_between(0, 1).to_list() == [True, True, None]
-    assert scores.equals(
-        liescope.score(f"{made}/model", ["I investigated Bob. He is the mafioso.", "I saw nothing.", ""])
-    )
+    assert scores.equals(liescope.score(str(played_model), texts))
 
 
-def test_a_corpus_is_read_as_frames_and_evaluated(made: str) -> None:
-    statements = liescope.read(f"{made}/corpus", "statements").collect()
+def test_a_corpus_is_read_as_frames_and_evaluated(played_corpus: Path, played_model: Path, tmp_path: Path) -> None:
+    statements = liescope.read(str(played_corpus), "statements").collect()
     assert isinstance(statements, pl.DataFrame)
     assert statements.height == 24 * 6
-    report = liescope.evaluate([f"{made}/model"], f"{made}/corpus", out=f"{made}/report")
-    assert Path(f"{made}/report/report.json").exists()
+    report = liescope.evaluate([str(played_model)], str(played_corpus), out=f"{tmp_path}/report")
+    assert (tmp_path / "report" / "report.json").exists()
     assert len(repr(report).splitlines()) == 1
 
 
-def test_a_detector_is_trained_and_evaluated_on_a_run_as_on_its_corpus(made: str) -> None:
-    trained = liescope.train("tfidf", f"{made}/run", out=f"{made}/from-run")
-    scores = pl.read_parquet(f"{made}/model/scores.parquet")
-    assert_frame_equal(trained.scores.drop("scorer"), scores.drop("scorer"), abs_tol=1e-9)
-    on_run, on_corpus = (liescope.evaluate(f"{made}/model", f"{made}/{name}") for name in ("run", "corpus"))
-    assert_frame_equal(on_run.metrics, on_corpus.metrics, abs_tol=1e-9)
-
-
-def test_the_mistakes_of_a_caller_are_errors_of_the_tree(made: str) -> None:
-    with pytest.raises(liescope.LiescopeError, match="mini-mafja"):
-        liescope.play("mini-mafja", out=f"{made}/other")
-    with pytest.raises(liescope.LiescopeError, match="nowhere"):
-        liescope.build(f"{made}/nowhere", out=f"{made}/other")
-    with pytest.raises(liescope.LiescopeError, match="nowhere"):
-        liescope.load(f"{made}/nowhere")
+def test_a_detector_is_trained_and_evaluated_on_a_run_as_on_its_corpus(
+    played: Path, played_corpus: Path, tmp_path: Path
+) -> None:
+    trained = [liescope.train("tfidf", one, out=tmp_path / one.parent.name) for one in (played, played_corpus)]
+    assert_frame_equal(*(one.scores.drop("scorer") for one in trained), abs_tol=1e-9)
+    found = [liescope.evaluate(trained[0].model, one) for one in (played, played_corpus)]
+    assert_frame_equal(*(one.metrics for one in found), abs_tol=1e-9)
+    assert max(len(repr(result)) for result in trained) < 200
+    assert not any("\n" in repr(result) for result in (*trained, *found))

@@ -17,7 +17,8 @@ import liescope
 from liescope import parallel
 from liescope.common.errors import UsageError
 from liescope.generate.runs.journal import Journal
-from tests.generate.runs.test_kill import CONCURRENCY, Server, state
+from tests.generate.runs.limited_server import Behaviour, LimitedServer
+from tests.generate.runs.test_kill import CONCURRENCY, state
 from tests.generate.runs.test_parts import same, tables
 
 pytest.importorskip("ray", reason="needs the extra ray")
@@ -41,27 +42,26 @@ def cluster() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
-    server = Server(0.05)
+def server() -> Iterator[LimitedServer]:
+    server = LimitedServer(Behaviour(latency=0.05))
     yield server
     server.close()
 
 
-def words(server: Server) -> dict[str, Any]:
-    player = f"openai:stub@http://127.0.0.1:{server.port}/v1"
+def words(server: LimitedServer) -> dict[str, Any]:
     told = {"concurrency": CONCURRENCY, "preflight": False, "max_fallbacks": 1.0}  # no odd answers pause a part
-    return {"players": [player], "design": "self", "games": GAMES, **told}
+    return {"players": [f"openai:stub@{server.url}"], "design": "self", "games": GAMES, **told}
 
 
 @pytest.fixture(scope="module")
-def whole(server: Server, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+def whole(server: LimitedServer, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
     """A run by one process, and the requests that it took."""
     run = liescope.play("mini-mafia", out=tmp_path_factory.mktemp("whole") / "big", **words(server)).folder
     return run, server.rest()
 
 
 def test_play_label_build_and_score_are_as_by_one_process(
-    cluster: Any, server: Server, whole: tuple[Path, list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cluster: Any, server: LimitedServer, whole: tuple[Path, list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)  # tasks understand paths from here, too
     folders = parallel.play("mini-mafia", out="big", parts=2, **words(server))
@@ -86,7 +86,7 @@ def test_play_label_build_and_score_are_as_by_one_process(
 
 
 def test_a_part_whose_process_or_node_dies_goes_on_elsewhere_and_asks_nothing_twice(
-    cluster: Any, server: Server, whole: tuple[Path, list[str]], tmp_path: Path
+    cluster: Any, server: LimitedServer, whole: tuple[Path, list[str]], tmp_path: Path
 ) -> None:
     node = cluster.add_node(num_cpus=1)
     seen = Counter[str]()
@@ -125,7 +125,7 @@ def writers(file: Path) -> list[int]:
     return found
 
 
-def test_what_stops_a_part_is_said_and_the_rest_is_kept(cluster: Any, server: Server, tmp_path: Path) -> None:
+def test_what_stops_a_part_is_said_and_the_rest_is_kept(cluster: Any, server: LimitedServer, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"big-1 has stopped: .*budget"):
         parallel.play("mini-mafia", out=str(tmp_path / "big"), parts=2, max_tokens=2000, **words(server))
     server.rest()

@@ -9,6 +9,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import pytest
+
 from liescope.common.errors import LiescopeError
 
 HOSTILE: tuple[Any, ...] = (
@@ -18,6 +20,23 @@ HOSTILE: tuple[Any, ...] = (
     *([], [[]], ["x"], [None], {}, {"": None}, {"a": 1}),
 )
 ESCAPES = "\x1b\x07\u202e"
+INPUTS = {  # how many mutated inputs each reader gets
+    "runs": 100,
+    "corpora": 120,
+    "models": 150,
+    "importers": 40,
+    "config files": 60,
+    "specs": 300,
+    "options": 300,
+    "replies": 700,
+}
+
+
+def seeds(name: str) -> pytest.MarkDecorator:
+    """A fifth of a reader's inputs each time, and the others where there is time for them."""
+    some = INPUTS[name] // 5
+    parts = [range(some), pytest.param(range(some, INPUTS[name]), marks=pytest.mark.long)]
+    return pytest.mark.parametrize("seeds", parts, ids=["some", "the others"])
 
 
 def damaged_bytes(data: bytes, random: Random) -> bytes:

@@ -21,8 +21,7 @@ from liescope.benchmark.capability.count_sources import load_conditions
 from liescope.data_cards.tables import TABLES
 from liescope.detectors.examples import labelled, read_statements
 from liescope.generate.corpus.read import check, collected
-from tests.fuzz.inputs import seeds
-from tests.fuzz.mutations import damage_file, damaged_json, tried
+from tests.fuzz.mutations import damage_file, damaged_json, seeds, tried
 
 
 def spoil(folder: Path, random: Random) -> None:

@@ -17,11 +17,16 @@ from zipfile import ZipFile
 import polars as pl
 import pytest
 
+from liescope.common.errors import LiescopeError
+from liescope.games.record import GameRecord, record_from_json, record_to_json
+from liescope.games.record_checks import check_record
+from liescope.generate.importers import read_games
+from liescope.labeling.label import label_game
 from tests.contracts.test_importers import SAMPLES
-from tests.fuzz.inputs import seeds
-from tests.fuzz.mutations import HOSTILE, damage_file, damaged_bytes, damaged_json, json_bytes
-from tests.fuzz.test_logs import read
+from tests.fuzz.mutations import HOSTILE, damage_file, damaged_bytes, damaged_json, json_bytes, said, seeds
+from tests.generate.importers import quack_game
 from tests.generate.importers.test_own_data import ALIBIS
+from tests.generate.importers.written import as_log, play_game
 
 ROWS: list[dict[str, Any]] = [{**row, "group": row["interview"]} for row in ALIBIS]
 FRAME = pl.DataFrame(ROWS)
@@ -43,6 +48,32 @@ TABLES: dict[str, Callable[[Path], object]] = {
     "a.csv.bz2": lambda path: path.write_bytes(bz2.compress(FRAME.write_csv().encode())),
     "a.zip": zipped,
 }
+
+
+ARCHIVED = {"m/g/game.jsonl": quack_game.log(), "m/g/tier3_claims.jsonl": quack_game.claims()}
+LOGS = b"\n".join(json_bytes(as_log(play_game(seed))) for seed in range(10))
+PACKED: dict[str, Callable[[Path], object]] = {
+    "mini-mafia": lambda path: path.write_bytes(gzip.compress(LOGS)),
+    "quack": lambda path: quack_game.pack(path, {at: quack_game.as_lines(held) for at, held in ARCHIVED.items()}),
+}
+
+
+def read(*paths: Path, format: str = "mini-mafia") -> Counter[str]:
+    """How much of the files came in, and how much was refused; what came in is sound, and can be labelled and kept."""
+    found: Counter[str] = Counter()
+    try:
+        for item in read_games(format, *paths):
+            if isinstance(item, GameRecord):
+                check_record(item)
+                label_game(item)
+                assert record_from_json(json.loads(json.dumps(record_to_json(item)))) == item
+                found["read"] += 1
+            else:
+                found["refused"] += 1
+    except LiescopeError as error:
+        said(error)
+        found["refused"] += 1
+    return found
 
 
 def spoil(file: Path, random: Random) -> None:
@@ -69,13 +100,19 @@ def spoil(file: Path, random: Random) -> None:
 
 
 @seeds("importers")
-@pytest.mark.parametrize("format", [*(name for name in SAMPLES if name != "inspect"), *TABLES])
+@pytest.mark.parametrize(
+    "format", [*(name for name in SAMPLES if name != "inspect"), *TABLES, *map("packed {}".format, PACKED)]
+)
 def test_a_spoilt_file_is_games_and_refusals(format: str, tmp_path: Path, seeds: range) -> None:
     whole, found = tmp_path / "whole", Counter[str]()
     whole.mkdir()
     if format in TABLES:
         TABLES[format](whole / format)
         sources = [whole / format]
+    elif format.startswith("packed "):
+        format = format.removeprefix("packed ")
+        sources = [whole / ("a.tar.gz" if format == "quack" else "a.jsonl.gz")]
+        PACKED[format](sources[0])
     else:
         sources = SAMPLES[format](whole)
     for seed in seeds:
@@ -86,3 +123,4 @@ def test_a_spoilt_file_is_games_and_refusals(format: str, tmp_path: Path, seeds:
         found += read(*paths, format="text" if format in TABLES else format)
         shutil.rmtree(folder)
     assert found.total() >= len(seeds)
+    assert found["refused"]

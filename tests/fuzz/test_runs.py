@@ -29,8 +29,7 @@ from liescope.generate.runs.rating import RatingJob
 from liescope.generate.runs.runner import run
 from liescope.generate.runs.show_commands import list_calls, list_games, prompt_of_call
 from liescope.labeling.label import label_game
-from tests.fuzz.inputs import seeds
-from tests.fuzz.mutations import ESCAPES, damage_file, damaged_json, said
+from tests.fuzz.mutations import ESCAPES, damage_file, damaged_json, said, seeds
 from tests.generate.runs.fakes import play
 
 CELLS: list[Any] = [None, -1, 10**15, "x", b"\xff", 1.5, "", "\x1b[2J"]

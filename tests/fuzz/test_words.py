@@ -23,8 +23,7 @@ from liescope.generate.players.player_protocol import PlayerContext
 from liescope.generate.players.player_registry import open_player
 from liescope.generate.players.run_limits import check_allowed, read_prices, read_span
 from liescope.generate.runs.plan_games import make_plan
-from tests.fuzz.inputs import INPUTS
-from tests.fuzz.mutations import ESCAPES, HOSTILE, damaged_text, tried
+from tests.fuzz.mutations import ESCAPES, HOSTILE, INPUTS, damaged_text, tried
 
 
 def outcomes(readers: list[tuple[Callable[[str], Any], str]], count: int) -> Counter[str]:

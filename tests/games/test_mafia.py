@@ -18,7 +18,6 @@ from liescope.games.core import Ask, AskKind, Event, EventKind, Reply
 from liescope.games.mafia.rules import MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
 from liescope.games.session import Session, drive, start
 
-FOUR = ("Alice", "Bob", "Charlie", "Diana")
 FIXED = MINI_MAFIA.replaced(roles=("mafioso", "detective", "villager", "villager"))
 
 
@@ -39,32 +38,7 @@ def even(counts: Mapping[Hashable, int], kinds: Iterable[Hashable], bound: float
     assert sum((counts.get(kind, 0) - share) ** 2 / share for kind in expected) < bound
 
 
-def test_a_three_way_tie_is_named_and_drawn_evenly_among_the_three() -> None:
-    votes = {"mafioso": "detective", "detective": "villager", "villager": "mafioso"}
-    arrested: Counter[str] = Counter()
-    for seed in range(450):
-        session = start(lambda seed=seed: MiniMafia(FIXED, seed, "g"))
-        roles = session.game.roles
-        names = {roles[name]: name for name in session.game.alive}
-        drive(session, choosing(lambda ask, names=names, roles=roles: names[votes[roles[ask.seat]]]))
-        (arrest,) = of(session, EventKind.ARREST)
-        assert sorted(arrest.data["tied"]) == sorted({*FOUR} - {of(session, EventKind.DEATH)[0].target})
-        arrested[roles[arrest.target or ""]] += 1
-    even(arrested, ("mafioso", "detective", "villager"), 25)
-
-
 # What each phase does
-
-
-def test_mini_mafias_night_asks_nobody() -> None:
-    for seed in range(20):
-        session = start(lambda seed=seed: MiniMafia(seed=seed))
-        assert [ask.kind for ask in session.asks] == [AskKind.SPEAK]
-        roles, (death,) = session.game.roles, of(session, EventKind.DEATH)
-        (found,) = of(session, EventKind.INVESTIGATION)
-        assert roles[death.target or ""] == "villager"
-        assert (roles[found.actor or ""], roles[found.target or ""]) == ("detective", "mafioso")
-        assert found.data["role"] == "mafioso"
 
 
 @pytest.mark.parametrize("rounds", [1, 2, 8])
@@ -108,17 +82,6 @@ def test_the_victim_and_the_speaking_order_of_both_rounds_are_drawn_evenly_and_a
         orders[tuple(spoken[:3]), tuple(spoken[3:])] += 1
     even(victims, ("Charlie", "Diana"), 16)
     even(orders, [(a, b) for a in permutations(range(3)) for b in permutations(range(3))], 80)
-
-
-def test_a_lost_vote_is_drawn_evenly_among_its_options() -> None:
-    drawn: Counter[Hashable] = Counter()
-    for seed in range(800):
-        session = start(lambda seed=seed: Mafia(MafiaSpec(mafiosos=1, detectives=0, villagers=5, rounds=1), seed, "g"))
-        drive(session, lambda ask, view: Reply())
-        first = next(event for event in session.events if event.kind is EventKind.VOTE)
-        names = [name for name in session.game.names if name != of(session, EventKind.DEATH)[0].target]
-        drawn[[name for name in names if name != first.actor].index(first.target or "")] += 1
-    even(drawn, range(4), 30)
 
 
 def test_the_killer_is_drawn_evenly_among_the_mafiosos() -> None:

@@ -31,6 +31,7 @@ def game_with(meta: Mapping[str, Any]) -> GameRecord:
         ({"rounds": 8, "message_limit": 500}, "message_limit=500 rounds=8"),
         ({"message_limit": None}, "message_limit=null"),
         ({"assess": True}, ""),
+        ({"assess": True, "assess_share": 0.5, "seed": 9}, ""),
         ({"assess": True, "show_suspicion": True}, "show_suspicion=on"),
         ({"names": ("Ann", "Ben", "Cat", "Dan")}, "names=Ann, Ben, Cat, Dan"),
         ({"prompts": "minimal"}, "prompts=minimal"),

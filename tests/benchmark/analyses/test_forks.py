@@ -7,9 +7,8 @@ import pytest
 
 from liescope.benchmark.analyses.forks import fork_lies
 from liescope.benchmark.analyses.frames import Frames
-from tests.benchmark.analyses.made import load_frames, made
+from tests.benchmark.analyses.made import load_frames
 from tests.benchmark.analyses.spoken import BELIEVED, HONEST, LIE, continuation
-from tests.benchmark.random_play import mini_mafia
 
 TIMES = 60
 
@@ -45,8 +44,3 @@ def test_of_several_games_the_games_are_the_unit() -> None:
     found = row(fork_lies(frames), label="label_claim", measure="votes")
     assert (found["unit"], found["games"], found["moments"], found["pairs"]) == ("games", 5, 5, 30)
     assert found["lo"] < -0.6 < found["hi"] < 0
-
-
-def test_games_that_are_no_forks_have_none() -> None:
-    assert fork_lies(made()).is_empty()
-    assert fork_lies(load_frames([mini_mafia("m", 1)])).is_empty()

@@ -182,26 +182,10 @@ def test_one_class_is_enough(tmp_path: Path) -> None:
     assert read(tmp_path / "corpus", "ratings").collect().height == 0
 
 
-HARD = {
-    "control characters": "a\x00b\x07\x1b[31m\x7f\x85 c\r\n\td",
-    "right-to-left marks": "I am \u202eegallliv a\u202c \u2067שלום\u2069 \u200f",
-    "20 kB": "I am the detective. " * 1_000,
-    "injection": 'ignore all previous instructions"}\n---\nlicense: mit\n---\n{{ 7 * 7 }} {% raw %}',
-    "emoji": "👩‍👩‍👧 I am innocent \U0010ffff",
-}
-
-
-def test_any_text_survives_the_way_through(make_run: MakeRun, tmp_path: Path) -> None:
-    games = {name: play(number, said=text) for number, (name, text) in enumerate(HARD.items())}
-    build([make_run("one", games.values())], out=tmp_path / "corpus")
-    rows = read(tmp_path / "corpus", "statements").collect()
-    for name, game in games.items():
-        assert set(rows.filter(pl.col("game_id") == game.game_id)["text"]) == {HARD[name]}, name
-
-
-def test_half_a_surrogate_pair_becomes_a_replacement_character(tmp_path: Path) -> None:
-    pack(stream([play(1, said="so \ud83d it is, \U0001f600")]), tmp_path / "corpus")
-    assert set(read(tmp_path / "corpus", "statements").collect()["text"]) == {"so \ufffd it is, \U0001f600"}
+def test_any_text_survives_the_way_through_but_half_a_surrogate_pair(tmp_path: Path) -> None:
+    text = 'a\x00\x1b[31m\x85 c\r\n\td \u202e\u2067שלום\u2069"}\n---\n{{ 7 }} {% raw %} \U0010ffff' + " word" * 4000
+    pack(stream([play(1, said=f"{text} so \ud83d it is")]), tmp_path / "corpus")
+    assert set(read(tmp_path / "corpus", "statements").collect()["text"]) == {f"{text} so \ufffd it is"}
 
 
 def test_names_of_models_do_not_break_the_card(tmp_path: Path) -> None:
@@ -213,18 +197,6 @@ def test_names_of_models_do_not_break_the_card(tmp_path: Path) -> None:
     assert "</td>" not in card
     rows = [line for line in card.splitlines() if line.startswith("|") and "bold" in line]
     assert [line.count("|") for line in rows] == [5]
-
-
-def test_a_corpus_is_replaced_and_nothing_else_is(tmp_path: Path) -> None:
-    out = tmp_path / "corpus"
-    pack(stream([play(1)]), out)
-    pack(stream([play(2)]), out)
-    assert read(out, "games").collect()["game_id"].to_list() == ["game-00002"]
-    (tmp_path / "thesis").mkdir()
-    (tmp_path / "thesis" / "chapter.md").write_text("years of work", encoding="utf-8")
-    with pytest.raises(UsageError, match="not a corpus"):
-        pack(stream([play(2)]), tmp_path / "thesis")
-    assert (tmp_path / "thesis" / "chapter.md").read_text("utf-8") == "years of work"
 
 
 def test_a_corpus_of_the_same_runs_is_replaced_with_a_word_and_any_other_only_when_asked(

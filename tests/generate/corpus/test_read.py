@@ -128,11 +128,6 @@ def test_a_folder_that_is_no_corpus_says_so(corpus: Path, content: str | None) -
         read(corpus, "games")
 
 
-def test_a_place_where_nothing_is_says_so(tmp_path: Path) -> None:
-    with pytest.raises(BadData, match="not a corpus"):
-        read(tmp_path / "nowhere", "games")
-
-
 def test_labels_that_were_inverted_are_noticed(corpus: Path) -> None:
     path = corpus / "statements" / "train-00000.parquet"
     table = pq.read_table(path)

@@ -17,7 +17,7 @@ from liescope.generate.importers.commands import app
 from liescope.generate.importers.own_data import TextImporter
 from liescope.generate.runs.journal import Journal
 from tests.generate.importers.written import play_game
-from tests.generate.runs.journals import records
+from tests.generate.runs.fakes import records
 
 Writer = Callable[..., Path]
 

@@ -10,13 +10,15 @@ from random import Random
 from typing import Any
 
 from liescope.games.core import BELIEVED, FORMS, Ask, AskKind, Assessment, Event, Reply
-from liescope.games.record import Source
+from liescope.games.record import GameRecord, Source
 from liescope.generate.players.player_protocol import Attempt, PlayerContext
 from liescope.generate.players.run_limits import Limits
 from liescope.generate.runs.job import Playing
+from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.run_plan import Plan
 from liescope.generate.runs.run_progress import RunProgress
 from liescope.generate.runs.runner import run
+from tests.generate.runs.stub_replies import LESSONS
 
 
 async def play(plan: Plan, out: Path, limits: Limits | None = None, *given: Any, **options: Any) -> RunProgress:
@@ -24,14 +26,10 @@ async def play(plan: Plan, out: Path, limits: Limits | None = None, *given: Any,
     return await run(Playing(plan, out), out, limits, *given, **options)
 
 
-LESSONS = (
-    "Speak in the first turn of every day.",
-    "Accuse somebody whom everybody trusts.",
-    "Change your vote between the two ballots.",
-    "Never answer a question directly.",
-    "Claim to be the doctor and then deny it.",
-    "Stay silent when you are accused.",
-)
+def records(run: Path) -> list[GameRecord]:
+    """The games that a run holds."""
+    with Journal.open(run) as journal:
+        return list(journal.records())
 
 
 @dataclass

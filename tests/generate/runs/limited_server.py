@@ -1,12 +1,13 @@
 """An endpoint that behaves as hosted ones do under load: a limit of requests a second, outages, faults by chance.
 
-It runs in a thread of its own. What it answers is a function of the request alone, as in `stub_server`.
+It runs in a thread of its own. What it answers is a function of the request alone.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import queue
 import re
 import threading
 import time
@@ -14,9 +15,11 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from hashlib import sha256
+from http.client import HTTPConnection
 from random import Random
 
-from tests.generate.runs.stub_server import answer
+from tests.generate.runs.stub_replies import answer
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,9 @@ class Behaviour:
 
 
 class LimitedServer:
-    """The server under way. answered, refused: requests by what came of them; began: of the first request."""
+    """The server under way. answered, refused: requests by what came of them; began: of the first request; digests: of
+    the bodies of all requests, each there before it is answered.
+    """
 
     def __init__(self, behaviour: Behaviour) -> None:
         self.behaviour = behaviour
@@ -53,6 +58,7 @@ class LimitedServer:
         self.refused: Counter[int] = Counter()
         self.under_way = 0
         self.began: float | None = None
+        self.digests: queue.Queue[str] = queue.Queue()
         self._window = (0, 0)
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
@@ -63,6 +69,27 @@ class LimitedServer:
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}/v1"
+
+    def wait_for(self, requests: int) -> list[str]:
+        """The next so many requests, as they come."""
+        return [self.digests.get(timeout=240) for _ in range(requests)]
+
+    def rest(self) -> list[str]:
+        """The requests not told yet, of clients that have ended.
+
+        What a client sent before its end may still lie in the server's buffers; two requests of our own, one after
+        the other, come after all of it.
+        """
+        seen: list[str] = []
+        for number in range(2):
+            body = json.dumps({"model": "none", "last": number}).encode()
+            line = HTTPConnection("127.0.0.1", self.port, timeout=60)
+            line.request("POST", "/v1/chat/completions", body)
+            line.getresponse().read()
+            line.close()
+            while (digest := self.digests.get(timeout=240)) != sha256(body).hexdigest():
+                seen.append(digest)
+        return seen
 
     def close(self) -> None:
         self._loop.call_soon_threadsafe(self._stop.set)
@@ -102,6 +129,7 @@ class LimitedServer:
                 if not body:
                     writer.write(answer(body))
                     continue
+                self.digests.put(sha256(body).hexdigest())
                 self.under_way += 1
                 try:
                     fault = self._fault(body)

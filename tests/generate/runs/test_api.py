@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 import tomllib
 from pathlib import Path
 
@@ -70,36 +69,7 @@ def test_the_config_file_beside_a_run_goes_on_with_it(run: Path, capsys: pytest.
     assert journal_of(run) == before
 
 
-def test_the_command_line_counts_more_than_the_config_file(run: Path, tmp_path: Path) -> None:
-    file = tmp_path / "mine.toml"
-    file.write_text(f'[play]\ngame = "mini-mafia"\ngames = 9\nout = "{run}"\nassess = true\n', encoding="utf-8")
-    assert cli.main(["play", "--config", str(file), "--games", "2", "--no-assess"]) == 0
-    with Journal.open(run) as journal:
-        assert (journal.plan["games"], journal.plan["options"]["assess"]) == (2, False)
-
-
 def test_judged_games_have_a_config_file_too(run: Path) -> None:
     play("mini-mafia", games=2, out=run)
     judged = label(run, "scripted:bold", share=0.5)
     assert cli.main(["label", "--config", str(judged.folder / "run.toml")]) == 0
-
-
-@pytest.mark.parametrize(
-    ("text", "part"),
-    [
-        ("[play", "cannot be read"),
-        ("[label]\n", r"no section \[play\]; its sections are: label"),
-        ("[play]\ngame = 'mini-mafia'\nplayr = ['scripted:bold']\n", "'playr'.*Did you mean 'player'"),
-        ("[play]\ngame = 'mini-mafia'\ngames = 'many'\n", r"\[play\] games must be a whole number, got 'many'"),
-        ("play = 3", r"no section \[play\]"),
-    ],
-)
-def test_a_config_file_with_a_mistake_is_one_line(
-    text: str, part: str, run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = tmp_path / "odd.toml"
-    file.write_text(text, encoding="utf-8")
-    assert cli.main(["play", "--config", str(file), "--out", str(run)]) == 1
-    (line,) = capsys.readouterr().err.splitlines()
-    assert re.search(part, line)
-    assert not run.exists()

@@ -16,7 +16,7 @@ from liescope.generate.corpus.build import build
 from liescope.generate.corpus.corpus_facts import count_claims
 from liescope.generate.corpus.read import read
 from tests.generate.players.openai.stub import Answer, Request, Stub, says
-from tests.generate.runs.journals import records
+from tests.generate.runs.fakes import records
 
 
 @pytest.fixture

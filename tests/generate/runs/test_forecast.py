@@ -136,6 +136,7 @@ def test_a_file_of_prices_is_read(tmp_path: Path) -> None:
             read_prices(str(file))
     with pytest.raises(BadData, match="cannot be read"):
         read_prices(str(tmp_path / "none.toml"))
+    assert read_prices("b=c=1,2,0.5") == {"b=c": Price(1, 2, 0.5)}
 
 
 def test_a_budget_in_money_works_for_models_that_the_table_knows(

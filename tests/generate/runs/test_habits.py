@@ -1,7 +1,4 @@
-"""A campaign of bad habits that endpoints have: what is theirs never becomes what a player said or did.
-
-Run as a module, it prints the table: habit, turns answered, sent again, fallbacks, exit, sentence.
-"""
+"""A campaign of bad habits that endpoints have: what is theirs never becomes what a player said or did."""
 
 from __future__ import annotations
 
@@ -9,7 +6,6 @@ import json
 import re
 import ssl
 import subprocess
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -37,7 +33,7 @@ TURNS = 9
 def words(request: Request) -> str:
     """What a model of good will says, by the kind of the ask."""
     said = request.body["messages"][-1]["content"]
-    if said.endswith(endpoint.QUESTION if hasattr(endpoint, "QUESTION") else openai_player.QUESTION):
+    if said.endswith(openai_player.QUESTION):
         return '{"ready": true}'
     living = re.findall(r"Alice|Bob|Charlie|Diana", said)
     return living[-1] if "ote" in said[-400:] and living else USUAL
@@ -155,6 +151,8 @@ HABITS: dict[str, Habit] = {
     "rate limit as 429": Habit(sometimes(fails(429, "busy")), "429"),
     "bad gateway": Habit(sometimes(Answer("<html>Bad gateway</html>", 502)), "502"),
     "overloaded": Habit(sometimes(fails(529, "Overloaded")), "529"),
+    "choices of another shape": Habit(sometimes(Answer({"choices": [7]})), "the response holds no message"),
+    "deep nesting": Habit(sometimes(Answer("[" * 100_000)), "the response is not valid JSON"),
     "an empty body": Habit(sometimes(Answer("")), "the response is empty"),
     "not JSON": Habit(sometimes(Answer("OK")), "the response is not valid JSON"),
     "cut in the middle": Habit(sometimes(Answer("{" * 99, cut=True)), "the response broke off"),
@@ -247,14 +245,10 @@ def campaign(habit: Habit, folder: Path) -> dict[str, Any]:
 
 @pytest.fixture(autouse=True)
 def _no_long_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    hurry(monkeypatch.setattr)
-
-
-def hurry(setattr: Callable[[Any, str, Any], None]) -> None:
-    setattr(endpoint, "FIRST_WAIT", 0.001)
-    setattr(openai_player, "AGAIN", 0.05)
+    monkeypatch.setattr(endpoint, "FIRST_WAIT", 0.001)
+    monkeypatch.setattr(openai_player, "AGAIN", 0.05)
     for name in ("FIRST_PAUSE", "FIRST_PROBE", "LONGEST_PROBE"):
-        setattr(pace, name, 0.005)
+        monkeypatch.setattr(pace, name, 0.005)
 
 
 @pytest.fixture(scope="module")
@@ -441,21 +435,3 @@ def test_a_certificate_of_an_unknown_authority_is_told_as_such(tmp_path: Path, m
         assert play("mini-mafia", out=tmp_path / "run", timeout="8s", **asked).complete
     finally:
         stub.close()
-
-
-def main() -> None:
-    hurry(setattr)
-    print("| habit | turns answered | sent again | fallbacks | exit | sentence |\n|---|---|---|---|---|---|")
-    for name, habit in HABITS.items():
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                found = campaign(habit, Path(folder))
-            except Exception as error:  # noqa: BLE001 - also what an earlier version did
-                found = {"answered": 0, "again": {}, "fallbacks": 0, "exit": 2, "sentence": repr(error)}
-        again = ", ".join(f"{count} × {why}" for why, count in found["again"].items())
-        sentence = re.sub(r"http://\S+?/v1", "URL", found["sentence"])[:150]
-        print(f"| {name} | {found['answered']} | {again} | {found['fallbacks']} | {found['exit']} | {sentence} |")
-
-
-if __name__ == "__main__":
-    main()

@@ -5,16 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import queue
 import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
-from hashlib import sha256
-from http.client import HTTPConnection
 from pathlib import Path
 from random import Random
 
@@ -26,67 +22,31 @@ from liescope.games.record import GameRecord
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.run_plan import Plan
 from tests.generate.runs.fakes import FakeEndpoint, play
+from tests.generate.runs.limited_server import LimitedServer
 
 ROOT = Path(__file__).parents[3]
 pytestmark = pytest.mark.slow
 CONCURRENCY = 8
 KILLS = 3
-PLAY = (sys.executable, "-m", "liescope", "play", "mini-mafia", "--assess", "--seed", "3")
-
-
-class Server:
-    """The stub server's process, and the digests of the requests that it has seen."""
-
-    def __init__(self, latency: float) -> None:
-        command = [sys.executable, str(Path(__file__).with_name("stub_server.py")), str(latency)]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        self.port = int(self.process.stdout.readline())
-        self.lines: queue.Queue[str] = queue.Queue()
-        self.reader = threading.Thread(target=self.read)
-        self.reader.start()
-
-    def read(self) -> None:
-        for line in self.process.stdout:
-            self.lines.put(line.strip())
-
-    def wait_for(self, requests: int) -> list[str]:
-        """The next so many requests, as they come."""
-        return [self.lines.get(timeout=240) for _ in range(requests)]
-
-    def rest(self) -> list[str]:
-        """The requests not told yet, of clients that have ended.
-
-        What a client sent before its end may still lie in the server's buffers; two requests of our own, one after
-        the other, come after all of it.
-        """
-        seen: list[str] = []
-        for number in range(2):
-            body = json.dumps({"model": "none", "last": number}).encode()
-            line = HTTPConnection("127.0.0.1", self.port, timeout=60)
-            line.request("POST", "/v1/chat/completions", body)
-            line.getresponse().read()
-            line.close()
-            while (digest := self.lines.get(timeout=240)) != sha256(body).hexdigest():
-                seen.append(digest)
-        return seen
-
-    def close(self) -> None:
-        self.process.kill()
-        self.process.wait()
-        self.reader.join()
-        self.process.stdout.close()
+PLAY = (sys.executable, "-m", "liescope", "play", "mini-mafia", "--assess", "--seed", "3", "--max-fallbacks", "1")
 
 
 @pytest.fixture
-def server() -> Iterator[Server]:
-    server = Server(0.02)
-    yield server
-    server.close()
+def server(serve: Callable[..., LimitedServer]) -> LimitedServer:
+    return serve(latency=0.02)
 
 
-def command(server: Server, out: Path, games: int) -> list[str]:
-    player = f"openai:stub@http://127.0.0.1:{server.port}/v1"
-    words = ["--player", player, "--games", str(games), "--concurrency", str(CONCURRENCY), "--out", str(out)]
+def command(server: LimitedServer, out: Path, games: int) -> list[str]:
+    words = [
+        "--player",
+        f"openai:stub@{server.url}",
+        "--games",
+        str(games),
+        "--concurrency",
+        str(CONCURRENCY),
+        "--out",
+        str(out),
+    ]
     return [*PLAY, "--json", "--no-preflight", *words]
 
 
@@ -110,7 +70,7 @@ def state(run: Path) -> tuple[list[GameRecord], dict[tuple[str, int, str], objec
 
 
 @pytest.mark.long
-def test_a_run_killed_at_random_moments_ends_as_if_it_had_not_been(server: Server, tmp_path: Path) -> None:
+def test_a_run_killed_at_random_moments_ends_as_if_it_had_not_been(server: LimitedServer, tmp_path: Path) -> None:
     code, said, complained = end(begin(command(server, tmp_path / "whole", games=10)))
     assert code == 0, complained
     assert json.loads(said)["games"] == {"planned": 10, "done": 10, "failed": 0, "before": 0}

@@ -13,15 +13,14 @@ import pytest
 from numpy.typing import NDArray
 
 from liescope import cli
-from liescope.common.errors import PlayerFailed, RunPaused, UsageError
+from liescope.common.errors import PlayerFailed, RunPaused
 from liescope.games.core import Ask, EventKind
 from liescope.games.record import GameRecord, Status
 from liescope.generate.players.run_limits import Limits
 from liescope.generate.runs import job
 from liescope.generate.runs.plan_games import cross_learning, make_plan
 from liescope.generate.runs.run_plan import Plan
-from tests.generate.runs.fakes import FakeEndpoint, play
-from tests.generate.runs.journals import records
+from tests.generate.runs.fakes import FakeEndpoint, play, records
 
 PLAYERS = ("fake:a", "fake:b")
 
@@ -166,14 +165,3 @@ def test_learning_where_there_is_none_is_refused_before_anything_is_asked(
     assert cli.main(["play", *words, "--out", str(run)]) == 1
     assert names in capsys.readouterr().err
     assert not run.exists()
-
-
-def test_plans_without_learning_are_what_they_were_before_there_was_any() -> None:
-    plan = make_plan("mini-mafia", {}, ("fake:a",), "self", [("fake:a",) * 3], 1, 1)
-    data = plan.to_json()
-    assert "learning" not in data
-    assert set(data["options"]) == {
-        *("mafiosos", "detectives", "villagers", "names", "rounds", "message_limit", "scripted_night", "days", "assess")
-    }
-    with pytest.raises(UsageError, match="nobody learns"):
-        make_plan("mini-mafia", {}, ("fake:a",), "self", [("fake:a",) * 3], 1, 1, learning=[True])

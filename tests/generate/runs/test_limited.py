@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from liescope.common.errors import BudgetSpent, EndpointRefused
+from liescope.common.errors import BudgetSpent
 from liescope.generate.players.openai import pace
 from liescope.generate.players.openai.client import LARGEST
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.play import RunResult, play
-from liescope.generate.runs.rating import label
 from tests.generate.runs.limited_server import Fault, LimitedServer, as_json, by_chance
 
 Serve = Callable[..., LimitedServer]
@@ -88,25 +87,6 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("liescope.generate.players.openai.endpoint.PLAYER_TRIES", 40)
 
 
-@pytest.mark.long
-@pytest.mark.usefixtures("_impatient")
-def test_a_campaign_of_a_thousand_games_at_a_hostile_endpoint_loses_nothing_and_pays_nothing_twice(
-    serve: Serve, tmp_path: Path
-) -> None:
-    kinds, chance = cycle(TROUBLES), by_chance(0.3, TROUBLES[0])
-    server = serve(fault=lambda seconds, body: next(kinds) if server.answered and chance(seconds, body) else None)
-    games = 1130
-    result = run(server, tmp_path / "run", games=games)
-    assert result.complete
-    assert (result.tally.failed, result.tally.unrated) == (0, 0)
-    with Journal.open(result.folder) as journal:
-        kept = [len(journal.answers(game_id)) for game_id in journal.game_ids()]
-        calls = [call for game_id in journal.game_ids() for call in journal.calls(game_id)]
-    assert len(kept) == games
-    assert sum(kept) == server.answered == sum(bool(call["response_id"]) for call in calls)
-    print(f"{games} games, {server.answered} answers, {sum(server.refused.values())} troubles")
-
-
 @pytest.mark.parametrize("troubles", [TROUBLES, [PASSING_400]], ids=["of every kind", "a passing 400"])
 @pytest.mark.usefixtures("_impatient")
 def test_no_trouble_that_passes_loses_a_game_or_changes_one(
@@ -132,38 +112,9 @@ def test_a_budget_is_not_outrun_by_requests_under_way(serve: Serve, tmp_path: Pa
     assert 18_000 < result.tally.tokens < 22_000
 
 
-def test_a_judge_behind_a_rate_limit_rates_every_statement(serve: Serve, tmp_path: Path) -> None:
-    assert run(serve(), tmp_path / "run", games=8).complete
-    server = serve(per_second=40, limited=Fault(429, LIMIT))
-    result = label(
-        tmp_path / "run", f"openai:judge@{server.url}", out=tmp_path / "judged", concurrency=32, preflight=False
-    )
-    assert result.complete
-    assert result.tally.unrated == 0
-    assert result.tally.calls == server.answered > 0
-
-
 def test_players_of_one_host_share_its_pace(serve: Serve, tmp_path: Path) -> None:
     server = serve(per_second=40, limited=Fault(429, LIMIT))
     players = [f"openai:{name}@{server.url}" for name in ("one", "two")]
     result = play("mini-mafia", out=tmp_path / "run", players=players, games=2, concurrency=64, max_fallbacks=1)
     assert result.complete
     assert server.refused[429] < 0.8 * server.answered
-
-
-@pytest.mark.parametrize(
-    ("status", "data"),
-    [
-        (401, {"error": {"message": "Incorrect API key provided"}}),
-        (404, {"error": {"message": "The model `stub` does not exist", "code": "model_not_found"}}),
-        (429, {"error": {"message": "You exceeded your current quota", "code": "insufficient_quota"}}),
-    ],
-)
-def test_a_fault_that_stays_ends_the_run_at_once_and_fails_no_game(
-    serve: Serve, tmp_path: Path, status: int, data: object
-) -> None:
-    server = serve(fault=lambda seconds, body: Fault(status, as_json(data)))
-    result = run(server, tmp_path / "run", games=20)
-    assert isinstance(result.tally.stop, EndpointRefused)
-    assert result.tally.failed == 0
-    assert sum(server.refused.values()) <= 64

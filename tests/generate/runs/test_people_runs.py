@@ -19,7 +19,6 @@ from liescope.games.core import Event
 from liescope.games.session import replay
 from liescope.generate.exports.exporting import EXPORTERS
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.moment import answered, rebuild
 from liescope.generate.runs.show_commands import list_games
 from tests.generate.runs.people import FOX, HELD, OTTER, play_with_people, table
 
@@ -35,21 +34,6 @@ def events(run: Path) -> tuple[Event, ...]:
     with Journal.open(run) as journal:
         (record,) = journal.records()
     return record.events
-
-
-def test_the_recorded_replies_make_the_same_events(run: Path) -> None:
-    with Journal.open(run) as journal:
-        (record,) = journal.records()
-        session = rebuild(journal, record.game_id)
-        answered(journal, record.game_id, session, 10_000)
-        assert tuple(session.events) == record.events
-        plan = table()
-        again = replay(lambda: plan.make(plan.planned(0)), journal.replies(record.game_id))
-        assert tuple(again.events) == record.events
-        assert {seat.name: seat.model for seat in record.seats if seat.source == "human"} == {
-            "Alice": OTTER,
-            "Bob": FOX,
-        }
 
 
 @pytest.mark.parametrize("answers", [0, 1, 4])

@@ -8,17 +8,11 @@ from typing import Any
 
 import pytest
 
-from liescope.common.errors import BadData, PlanChanged, UsageError
+from liescope.common.errors import PlanChanged, UsageError
 from liescope.generate.players.prompts.render import read_templates
 from liescope.generate.runs.plan_games import make_plan
 from liescope.generate.runs.run_folder import check_unchanged
 from liescope.generate.runs.run_plan import Plan
-
-
-def test_the_same_plan_means_the_same_games(plan: Callable[..., Plan]) -> None:
-    first, second = plan(seed=7), plan(seed=7)
-    assert first.hash == second.hash
-    assert list(first.schedule()) == list(second.schedule())
 
 
 def test_every_game_has_an_id_and_a_seed_of_its_own_also_across_plans(plan: Callable[..., Plan]) -> None:
@@ -39,17 +33,6 @@ def test_a_plan_comes_back_from_a_run_folder_as_it_was(plan: Callable[..., Plan]
     assert again.hash == made.hash
     assert again.make(again.planned(3)).names == made.make(made.planned(3)).names
     check_unchanged(made.to_json(), again.to_json(), Path("runs/x"))
-
-
-def test_a_changed_plan_is_refused_and_every_difference_named(plan: Callable[..., Plan]) -> None:
-    old = plan(games=10, seed=1).to_json()
-    new = plan(games=20, seed=2, rounds=3, players=("fake:a",)).to_json()
-    with pytest.raises(PlanChanged) as refusal:
-        check_unchanged(old, new, Path("runs/x"))
-    words = str(refusal.value)
-    for part in ("runs/x", "games 10 -> 20", "seed 1 -> 2", "options.rounds 2 -> 3", "players", "--out"):
-        assert part in words
-    assert "\n" not in words
 
 
 def refusal_of(old: dict[str, Any], new: dict[str, Any]) -> str:
@@ -82,11 +65,6 @@ def test_of_long_values_the_part_that_differs_is_shown() -> None:
     assert words.startswith('players …th/v1?temperature=0.0"')
     assert len(words) < 200
     assert "\x1b" not in refusal_of({"x": 1}, {"x": "\x1b[2J"})
-
-
-def test_a_folder_of_imported_games_is_no_plan_to_go_on_with() -> None:
-    with pytest.raises(BadData, match="runs/x"):
-        Plan.parse({"import": "mini-mafia"}, Path("runs/x"))
 
 
 def test_general_mafia_is_balanced_and_its_roles_are_those_that_somebody_plays(plan: Callable[..., Plan]) -> None:

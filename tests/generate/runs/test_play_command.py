@@ -14,8 +14,7 @@ from liescope.common.text import plain
 from liescope.games.core import Ask, EventKind, Reply
 from liescope.generate.players import player_registry
 from liescope.generate.runs.journal import Journal
-from tests.generate.runs.fakes import FakeEndpoint, FakePlayer
-from tests.generate.runs.journals import records
+from tests.generate.runs.fakes import FakeEndpoint, FakePlayer, records
 
 Say = Callable[..., tuple[int, str, str]]
 HUGE = "1" + "0" * 22
@@ -30,17 +29,6 @@ def test_play_prints_a_summary_and_show_lists_the_games(say: Say, run: Path) -> 
     code, out, _ = say("show", run)
     assert code == 0
     assert out.count("3 × fake:a") == 12
-
-
-def test_json_is_one_object_on_standard_output_and_progress_goes_elsewhere(say: Say, run: Path) -> None:
-    code, out, err = say("play", "mini-mafia", "--player", "fake:a", "--games", 4, "--out", run, "--json")
-    assert code == 0
-    summary = json.loads(out)
-    assert summary["games"] == {"planned": 4, "done": 4, "failed": 0, "before": 0}
-    assert summary["calls"] == 36
-    assert summary["tokens"] == 36 * 15
-    assert sum(summary["winners"].values()) + summary["silent"] == 4
-    assert "4/4" in err
 
 
 def test_backgrounds_and_designs_make_the_cells(say: Say, tmp_path: Path) -> None:
@@ -85,19 +73,13 @@ def test_a_table_named_role_by_role_holds_every_kind_of_player_and_resumes_from_
 @pytest.mark.parametrize(
     ("words", "part"),
     [
-        (["mini-mafia", "--villagers", "3"], "villagers"),
         (["mini-mafia", "--price", "a=nan,1"], "MODEL=PROMPT,COMPLETION"),
-        (["mini-mafia", "--price", "a=-1,1"], "MODEL=PROMPT,COMPLETION"),
         (["mini-mafia", "--price", "a=1,1", "--max-cost", "nan"], "--max-cost"),
-        (["mini-mafia", "--give-up-after", "0"], "90s, 10m or 2h"),
         (["mini-mafia", "--timeout", "inf"], "--timeout must be a span of time"),
         (["mini-mafia", "--currency", "so much"], "USD or EUR"),
-        (["mini-mafia", "--max-cost", "1", "--player", "openai:m@http://127.0.0.1:9/v1"], "--price"),
         (["mini-mafia", "--design", "self", "--background", "fake:b"], "--background"),
         (["mini-mafia", "--cells", "none.csv", "--design", "self"], "--design"),
-        (["mafia", "--mafiosos", "0"], "--mafiosos must be 1 or more"),
         (["mafia", "--seed", HUGE], "--seed must be"),
-        (["mafia", "--seed", f"-{HUGE}"], "--seed must be"),
         (["mafia", "--games", "9" * 12], "a run holds at most"),
         (["mafia", "--concurrency", HUGE], "--concurrency must be"),
         (["mafia", "--days", HUGE], "days"),
@@ -118,21 +100,6 @@ def test_a_mistake_in_an_option_is_one_line_and_writes_nothing(
     assert line.startswith("error: ")
     assert part in line
     assert not run.exists()
-
-
-def test_prices_reach_the_players(say: Say, run: Path, monkeypatch: pytest.MonkeyPatch, endpoint: FakeEndpoint) -> None:
-    seen: list[object] = []
-
-    def open_fake(name: str, table: object) -> FakePlayer:
-        seen.append(table.limits.prices)
-        return FakePlayer(name, table, endpoint)
-
-    monkeypatch.setitem(player_registry.PLAYERS, "fake", open_fake)
-    words = ["--player", "fake:a", "--price", "a=1.5,6", "--price", "b=c=1,2,0.5", "--max-cost", 100]
-    assert say("play", "mini-mafia", *words, "--out", run)[0] == 0
-    (prices,) = seen
-    assert (prices["a"].prompt, prices["a"].completion, prices["a"].cached) == (1.5, 6.0, None)
-    assert prices["b=c"].cached == 0.5
 
 
 def test_a_run_in_which_nothing_could_be_played_exits_1_with_the_reason(
@@ -160,14 +127,6 @@ def test_the_summary_fits_80_columns_and_names_the_currency(say: Say, run: Path)
     assert code == 0
     assert all(len(line) <= 80 for line in [*out.splitlines(), *err.splitlines()] if str(run) not in line)
     assert " EUR." in out
-
-
-def test_a_config_file_cannot_say_where_a_key_goes(say: Say, run: Path, tmp_path: Path) -> None:
-    config = tmp_path / "run.toml"
-    config.write_text('[play]\ngame = "mini-mafia"\nallow_key = ["AWS_SECRET_ACCESS_KEY@evil.example"]\n', "utf-8")
-    code, _, err = say("play", "--config", config, "--out", run, "mini-mafia")
-    assert code == 1
-    assert "allow_key" in err
 
 
 def test_a_transcript_marks_what_the_rules_filled_in(say: Say, run: Path) -> None:

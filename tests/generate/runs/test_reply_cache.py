@@ -17,7 +17,6 @@ from liescope.common.errors import BadData, UsageError
 from liescope.generate.players.reply_cache import FILE, LARGEST, ReplyCache
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.play import RunResult, play
-from liescope.generate.runs.rating import label
 from liescope.generate.runs.run_commands import summarise
 from tests.generate.players.openai.stub import Request, Stub, fails, says
 from tests.generate.runs.limited_server import Fault, LimitedServer, by_chance
@@ -35,6 +34,7 @@ def server(serve: Callable[..., LimitedServer]) -> LimitedServer:
 
 def run(url: str, out: Path, games: int = 3, **options: Any) -> RunResult:
     options = {"cache": out.parent / "cache", "price": ["m=1000,1000"], "design": "self", "preflight": False, **options}
+    options = {"max_fallbacks": 1, **options}  # what the server answers is often of no use
     return play("mini-mafia", out=out, players=[f"openai:m@{url}"], games=games, **options)
 
 
@@ -107,17 +107,6 @@ def test_errors_are_not_kept_and_refusals_of_the_model_are(serve_stub: Callable[
     again = run(stub.url, tmp_path / "again", games=1)
     assert (len(stub.requests), again.tally.from_cache) == (sent, sent - 3)
     assert again.tally.fallbacks == first.tally.fallbacks
-
-
-def test_a_judge_pays_once_too(server: LimitedServer, tmp_path: Path) -> None:
-    play("mini-mafia", out=tmp_path / "run", games=2)
-    for number in range(2):
-        judge = f"openai:m@{server.url}"
-        found = label(
-            tmp_path / "run", judge, out=tmp_path / f"judged-{number}", cache=tmp_path / "cache", preflight=False
-        )
-        assert found.complete
-    assert found.tally.from_cache == found.tally.calls == server.answered
 
 
 WRITER = """

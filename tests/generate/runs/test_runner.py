@@ -14,13 +14,11 @@ from liescope.common.errors import (
     BudgetSpent,
     EndpointRefused,
     EndpointSilent,
-    PlanChanged,
     PlayerFailed,
     RunPaused,
     UnknownName,
     UsageError,
 )
-from liescope.games import replay
 from liescope.games.core import ASSESSMENTS, Ask, AskKind, EventKind, Phase, Reply
 from liescope.games.record import Status
 from liescope.generate.players import player_registry
@@ -28,8 +26,7 @@ from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.run_plan import Plan
 from liescope.generate.runs.run_progress import RunProgress
 from liescope.generate.runs.runner import FRUITLESS, Limits
-from tests.generate.runs.fakes import FakeEndpoint, FakePlayer, play
-from tests.generate.runs.journals import records
+from tests.generate.runs.fakes import FakeEndpoint, FakePlayer, play, records
 
 MakePlan = Callable[..., Plan]
 
@@ -64,15 +61,6 @@ def test_every_game_of_the_plan_is_played_by_the_players_of_its_cell(
     assert tally.calls == len(endpoint.asked) == len(set(endpoint.asked))
     assert (tally.tokens, tally.cost) == (15 * tally.calls, 0.25 * tally.calls)
     assert endpoint.closed == 2
-
-
-def test_the_journals_replies_give_the_record_again(plan: MakePlan, run: Path, endpoint: FakeEndpoint) -> None:
-    made = plan(game="mafia", games=2, assess=True, mafiosos=2, villagers=3)
-    run_job(made, run)
-    with Journal.open(run) as journal:
-        for planned, game in zip(made.schedule(), journal.records(), strict=True):
-            again = replay(lambda planned=planned: made.make(planned), journal.replies(game.game_id))
-            assert tuple(again.events) == game.events
 
 
 def test_how_many_games_are_under_way_changes_nothing_in_them(
@@ -285,16 +273,6 @@ def test_players_that_tables_could_not_tell_apart_are_refused(
     with pytest.raises(UsageError, match="fake:a and twin:a"):
         run_job(plan(players=("fake:a", "twin:a")), run)
     assert not run.exists()
-
-
-def test_another_plan_in_the_folder_is_refused_untouched(plan: MakePlan, run: Path, endpoint: FakeEndpoint) -> None:
-    run_job(plan(games=1), run)
-    before = records(run)
-    asked = len(endpoint.asked)
-    with pytest.raises(PlanChanged, match="games 1 -> 2"):
-        run_job(plan(games=2), run)
-    assert records(run) == before
-    assert len(endpoint.asked) == asked
 
 
 def test_replies_that_these_rules_never_ask_for_are_told_not_dropped(

@@ -191,14 +191,3 @@ def test_a_call_that_is_not_there_is_one_line(words: list[object], part: str, sa
     (line,) = err.splitlines()
     assert (code, out) == (1, "")
     assert part in line
-
-
-def test_a_judges_prompts_are_rendered_too(say: Say, run: Path, tmp_path: Path) -> None:
-    assert say("play", "mini-mafia", "--player", "scripted:bold", "--games", 1, "--out", run)[0] == 0
-    judged = tmp_path / "judged"
-    assert say("label", run, "--judge", "scripted:steady", "--roles", "--out", judged)[0] == 0
-    game_id = only_game(judged)
-    with Journal.open(judged) as journal:
-        for call in journal.calls(game_id):
-            shown = prompt_of_call(journal, game_id, call["step"], call["seat"])
-            assert (shown.data["origin"], shown.data["kind"]) == (RENDERED, call["kind"])

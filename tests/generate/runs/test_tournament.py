@@ -27,16 +27,6 @@ def test_ten_players_and_five_backgrounds_make_the_papers_140_cells_each_player_
         assert tuple(target if place == role else background for place in range(3)) in found
 
 
-def test_without_backgrounds_every_player_is_one() -> None:
-    assert designed("background", ROLES, ["a", "b"]) == designed("background", ROLES, ["a", "b"], ["a", "b"])
-    assert set(designed("background", ROLES, ["a", "b"])) == set(product("ab", repeat=3))
-
-
-def test_the_full_design_crosses_all_and_self_play_crosses_none() -> None:
-    assert len(set(designed("full", ROLES, MODELS))) == 1000
-    assert designed("self", ROLES, ["a", "b"]) == [("a",) * 3, ("b",) * 3]
-
-
 def test_an_unknown_design_names_the_designs_and_only_one_has_backgrounds() -> None:
     with pytest.raises(UnknownName, match="background, factorial, full, self"):
         designed("backgruond", ROLES, MODELS)

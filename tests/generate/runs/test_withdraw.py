@@ -16,7 +16,7 @@ from liescope.games.core import EventKind
 from liescope.games.withdrawal import WITHDRAWN
 from liescope.generate.runs.journal import Journal
 from tests.generate.players.openai.stub import Request, Stub, says
-from tests.generate.runs.journals import records
+from tests.generate.runs.fakes import records
 from tests.generate.runs.people import FOX, HELD, MARK, OTTER, play_with_people, table
 
 

@@ -7,16 +7,17 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from html import unescape
 from pathlib import Path
+from random import Random
 from urllib.error import HTTPError
 from urllib.parse import urlencode, urljoin
 from urllib.request import Request, urlopen
 
-from liescope.games.core import Ask, AskKind, Assessment, Reply
+from liescope.games.core import Ask
 from liescope.generate.players.run_limits import Limits
 from liescope.web.play.game_setup import State, make_setup
 from liescope.web.play.hosted_games import HostedGame, Hub
+from tests.generate.runs.people import said
 
-MARK = "xyzzy"
 OTTER, HARE = PEOPLE = "Blue Otter", "Green Hare"
 
 
@@ -49,19 +50,11 @@ async def playing(table: HostedGame, name: str, until: Callable[[Ask], bool] = l
         if waiting is not None and not waiting.reply.done():
             if until(waiting.ask):
                 return
-            table.desk.answer(table.person(name), _words_for(waiting.ask))
+            table.desk.answer(table.person(name), said(waiting.ask, table.person(name), Random(0)))
         if table.state not in (State.PLAYING, State.LOBBY):
             return
         await asyncio.sleep(0.005)
     raise AssertionError("the game went on for too long")
-
-
-def _words_for(ask: Ask) -> Reply:
-    if ask.kind in (AskKind.SELF_ASSESSMENT, AskKind.PEER_ASSESSMENT):
-        return Reply(assessment=Assessment(False, "none", 0.5, None, f"{MARK} reason"), raw=f'{{"reason": "{MARK}"}}')
-    if ask.kind is AskKind.SPEAK:
-        return Reply(text=f"{MARK} says {OTTER}", raw=f'{{"text": "{MARK}"}}')
-    return Reply(choice=ask.options[0])
 
 
 async def soon(true: Callable[[], bool]) -> None:

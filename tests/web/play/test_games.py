@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from liescope.games.core import EventKind
 from liescope.games.record import GameRecord, Source, Status
 from liescope.generate.runs.journal import Journal
 from tests.web.play.people import Person, play, play_until
@@ -20,29 +19,6 @@ def record_of(run: Path) -> GameRecord:
     with Journal.open(run) as journal:
         (record,) = journal.records()
     return record
-
-
-@pytest.mark.long
-def test_four_people_play_mini_mafia_to_the_end(
-    serve: Callable[..., Server], new_context: Callable[..., Any], tmp_path: Path
-) -> None:
-    words = ("--game", "mini-mafia", "--people", "4", "--port", "{port}")
-    server = serve("liescope", "serve", "--out", str(tmp_path / "out"), *words)
-    seats = said(server, "seat")
-    pages = [new_context(width=390 if turn % 2 else 1280, dark=turn > 1).new_page() for turn in range(4)]
-    people = [Person(page, seat, f"Person {turn}") for turn, (page, seat) in enumerate(zip(pages, seats, strict=True))]
-    play(people)
-    record = record_of(tmp_path / "out" / "table-1")
-    assert record.status is Status.DONE
-    assert {seat.source for seat in record.seats} == {Source.HUMAN}
-    statements = [event.text for event in record.events if event.kind is EventKind.STATEMENT]
-    assert sorted(statements) == sorted(words for person in people for words in person.said)
-    for person in people:
-        shown = person.page.inner_text("main")
-        assert all(words in shown for words in statements)
-        assert all(seat.role in shown for seat in record.seats)
-        assert not person.page.title().startswith("(your turn)")
-        assert person.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 @pytest.mark.long

@@ -19,8 +19,9 @@ from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.withdraw import withdraw
 from liescope.web.play.game_setup import CONSENT, LONGEST, State, check_players, make_setup, read_consent
 from liescope.web.play.hosted_games import HostedGame
+from tests.generate.runs.people import MARK
 from tests.web.play.person import said, sheets
-from tests.web.play.seated import MARK, OTTER, get, only, playing, post, seated, server_of, soon, told_nowhere
+from tests.web.play.seated import OTTER, get, only, playing, post, seated, server_of, soon, told_nowhere
 from tests.web.server import Server
 
 

@@ -49,25 +49,11 @@ def test_an_answer_becomes_a_reply_and_is_accounted_for(serve, stubs, desk, aske
 # Trouble that may pass
 
 
-TROUBLES = {
-    "500": lambda s: s.fails(500),
-    "429": lambda s: s.fails(429, headers={"Retry-After": "0"}),
-    "half a response": lambda s: s.Answer(s.says(MESSAGE).body, cut=True),
-    "malformed JSON": lambda s: s.Answer('{"choices": [{"message": '),
-    "a page of HTML": lambda s: s.Answer("<html>Bad gateway</html>"),
-    "nothing": lambda s: s.Answer(""),
-    "choices of another shape": lambda s: s.Answer({"choices": [7]}),
-    "deep nesting": lambda s: s.Answer("[" * 100_000),
-    "not HTTP": lambda s: s.Answer(raw=b"220 mail ready\r\n"),
-    "a closed connection": lambda s: s.Answer(raw=b"\r\n"),
-}
-
-
-@pytest.mark.parametrize("name", TROUBLES)
 def test_trouble_is_tried_again_and_logged_and_pauses_the_run_with_a_sentence_if_it_stays(
-    serve, stubs, desk, asked, name: str
+    serve, stubs, desk, asked
 ) -> None:
-    trouble = TROUBLES[name](stubs)
+    """Every kind of trouble is a row of the habits in `test_habits`."""
+    trouble = stubs.Answer(raw=b"\r\n")
     stub = serve(trouble, trouble, stubs.says(MESSAGE), trouble)
     one = desk(f"tiny@{stub.url}")
     (reply,) = one.ask(asked[AskKind.SPEAK])

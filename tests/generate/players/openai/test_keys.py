@@ -57,15 +57,6 @@ def test_any_other_pair_has_to_be_allowed_and_the_error_says_how(variable: str, 
     check_binding(variable, host)
 
 
-def test_a_spec_from_a_file_cannot_send_a_secret_of_the_environment(serve, stubs, monkeypatch) -> None:
-    stub = serve(stubs.says('"Hi."'))
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI/K7MDENG")
-    with pytest.raises(UsageError, match="does not look like an API key") as error:
-        open_openai(f"m@{stub.url}?key_env=AWS_SECRET_ACCESS_KEY", context())
-    assert "wJalr" not in str(error.value)
-    assert stub.requests == []
-
-
 def test_the_environments_address_is_respected_and_gets_the_environments_key(
     serve, stubs, desk, asked, monkeypatch
 ) -> None:

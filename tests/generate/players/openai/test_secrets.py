@@ -216,24 +216,7 @@ def test_what_people_say_holds_no_key_by_chance() -> None:
     signs = string.ascii_letters + string.digits
     keys = [Disguised("".join(draw.choices(signs, k=40))) for _ in range(20)]
     keys += map(Disguised, ("this-key-is-not-needed", "replace-me-please"))
-    words = [
-        "vote",
-        "for",
-        "is",
-        "not",
-        "needed",
-        "key",
-        "this",
-        "please",
-        "Bob",
-        "\u2019s",
-        "<b>",
-        "50%",
-        "replace",
-        "&amp;",
-        "me",
-        "to",
-    ]
+    words = re.findall(r"\S+", "vote for is not needed key this please Bob \u2019s <b> 50% replace &amp; me to")
     for _ in range(200):
         said = looks(
             f"{' '.join(draw.choices(words, k=40))} {draw.randbytes(40).hex()} {b64encode(draw.randbytes(60))}"

@@ -48,9 +48,6 @@ def test_a_reply_is_read_as_it_was_meant_and_is_a_problem_only_where_nothing_is(
     assert not kept_back or reply.private["reasoning"] in row["raw"]
 
 
-# Choices and bids
-
-
 def test_any_mix_of_mentions_gives_an_option_or_a_problem(make_ask) -> None:
     rng = random.Random(5)
     words = ["Alice", "Bob", "Charlie", "Diana", "not", "vote", "for", ",", ".", "\n", "instead of", "**", "is", "so"]
@@ -67,12 +64,6 @@ def test_any_text_is_a_bid_within_bounds_or_a_problem_and_a_list_of_claims_or_a_
     assert found.choice is None or 0 <= int(found.choice) <= 10
     claims = read_reply(CLAIMS, text)
     assert (claims.form is None) == bool(claims.problem)
-
-
-# Speech
-
-
-# Votes with a reason
 
 
 @pytest.mark.parametrize("public", [True, False])
@@ -108,9 +99,6 @@ def test_in_a_game_the_unquoted_reason_is_heard_and_a_private_one_is_a_flagged_s
     drive(session, answer)
     said = [e for e in session.events if e.phase is Phase.VOTING and e.kind in ("statement", "silence")]
     assert {(event.kind.value, bool(event.fallback)) for event in said} == {(kind, kind == "silence")}
-
-
-# Assessments and forms
 
 
 def test_lessons_without_end_are_cut_with_a_note(make_ask) -> None:

@@ -174,15 +174,6 @@ def test_every_set_that_comes_with_a_game_passes_as_a_folder_of_ones_own(tmp_pat
     load_prompts(copied, game)
 
 
-@pytest.mark.parametrize(
-    ("name", "game", "words"),
-    [("fulll", "mafia", "use full or minimal, or a folder"), ("minimal", "werewolf", "use full, or a folder")],
-)
-def test_prompts_that_are_nowhere_are_refused_with_the_choices(name: str, game: str, words: str) -> None:
-    with pytest.raises(UsageError, match=words):
-        load_prompts(name, game)
-
-
 def test_the_dead_are_named_with_their_role_where_that_is_announced() -> None:
     game = start(lambda: MiniMafia(MINI_MAFIA.replaced(reveal_dead=True), 3, "g")).game
     (death,) = (event for event in game.events if event.kind is EventKind.DEATH)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import product
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 
 from liescope.common.errors import UsageError
 from liescope.games.record import Source
@@ -71,26 +69,3 @@ def test_win_rates_follow_the_difference_of_skills(rates: dict[tuple[float, floa
     assert 0.7 < slope < 1.2
     assert abs(offset) < 0.6
     assert np.corrcoef(x, y)[0, 1] > 0.97
-
-
-@pytest.mark.long
-def test_the_capability_model_ranks_the_profiles_as_planted(win_rate: WinRate) -> None:
-    """Maximum likelihood of logit p = v (m − d) on all 27 cells, with sum of m at 0 and mean of v at 1."""
-    names, games = list(PROFILES), 70
-    cells = list(product(range(3), repeat=3))
-    wins = np.array(
-        [win_rate(games, mafioso=names[i], detective=names[j], villager=names[k]) * games for i, j, k in cells]
-    )
-    i, j, k = np.array(cells).T
-
-    def loss(x: np.ndarray) -> float:
-        m, d, v = x[:3], x[3:6], x[6:]
-        logit = v[k] * (m[i] - d[j])
-        fit = float(np.sum(games * np.logaddexp(0, logit) - wins * logit))
-        return fit + 100 * (float(m.sum()) ** 2 + float(v.mean() - 1) ** 2)
-
-    fitted = minimize(loss, np.concatenate([np.zeros(6), np.ones(3)]), method="BFGS").x.reshape(3, 3)
-    for scores, skill in zip(fitted, "mdv", strict=True):
-        planted = np.array([getattr(PROFILES[name], skill) for name in names])
-        assert np.argsort(scores).tolist() == np.argsort(planted).tolist(), skill
-        assert np.corrcoef(scores, planted)[0, 1] > 0.9, skill

@@ -1,19 +1,11 @@
-"""An OpenAI-compatible server as a process of its own: slow, and its answer is a function of the request alone.
-
-Run as a script with the latency in seconds. The first line on standard output is the port; every request adds a line
-with a digest of its body, before it is answered.
-"""
+"""What a stub of a model answers: a function of the request alone."""
 
 from __future__ import annotations
 
-import asyncio
 import json
-import re
-import sys
 from hashlib import sha256
 from random import Random
 
-LATENCY = float(sys.argv[1]) if __name__ == "__main__" and len(sys.argv) > 1 else 0.0
 NAMES = ("Alice", "Bob", "Charlie", "Diana")
 LESSONS = (
     "Speak in the first turn of every day.",
@@ -63,31 +55,3 @@ def answer(body: bytes) -> bytes:
     text = json.dumps(data).encode()
     head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(text)}\r\n\r\n"
     return head.encode() + text
-
-
-async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    try:
-        while True:
-            head = await reader.readuntil(b"\r\n\r\n")
-            length = re.search(rb"(?i)content-length: *(\d+)", head)
-            body = await reader.readexactly(int(length[1]) if length else 0)
-            if body:
-                print(sha256(body).hexdigest(), flush=True)
-            await asyncio.sleep(LATENCY)
-            writer.write(answer(body))
-            await writer.drain()
-    except (asyncio.IncompleteReadError, ConnectionError):
-        pass
-    finally:
-        writer.close()
-
-
-async def main() -> None:
-    server = await asyncio.start_server(serve, "127.0.0.1", 0, backlog=1024)
-    print(server.sockets[0].getsockname()[1], flush=True)
-    async with server:
-        await server.serve_forever()
-
-
-if __name__ == "__main__":
-    asyncio.run(main())
