@@ -14,7 +14,7 @@ from liescope.detectors.examples import corpus_name
 from liescope.detectors.statement_inputs import each_statement
 from liescope.games.record import GameRecord
 from liescope.generate.corpus.open import as_corpus, in_memory
-from liescope.generate.corpus.read import Corpus
+from liescope.generate.corpus.read import Corpus, CorpusInMemory
 from liescope.generate.importers.conversations import is_chat
 from liescope.generate.importers.importer_protocol import Rejected
 from liescope.generate.importers.importing import Import
@@ -35,24 +35,31 @@ def source_name(source: Any) -> str:
 
 
 def corpus_of(source: Any, labels: Iterable[Any] | None = None, groups: Iterable[Any] | None = None) -> Corpus:
-    """The named corpus, or one made in memory from data.
-
-    source: a corpus, a run, or data: a list of texts, of conversations (lists of `{"role", "content"}`) or of mappings,
-    or a frame of polars, pandas, pyarrow or `datasets`. labels: for each text or conversation whether it is deceptive,
-    None where that is not known; without them, a column of the data says it. groups: what each belongs to: a group is
-    never divided between splits.
-
-    Raises UsageError for data without texts or labels, and for a row that cannot be used, with its place.
-    """
+    """The named corpus, or `in_rows`."""
     if not is_own(source):
         if labels is not None or groups is not None:
             raise UsageError("labels and groups go with texts; a corpus has its own")
         return as_corpus(source)
+    return in_rows(source, labels, groups)
+
+
+def in_rows(
+    source: Any, labels: Iterable[Any] | None = None, groups: Iterable[Any] | None = None, **told: Any
+) -> CorpusInMemory:
+    """A corpus made in memory from data.
+
+    source: a list of texts, of conversations (lists of `{"role", "content"}`) or of mappings, or a frame of polars,
+    pandas, pyarrow or `datasets`. labels: for each text or conversation whether it is deceptive, None where that is not
+    known; without them, a column of the data says it. groups: what each belongs to: a group is never divided between
+    splits. told: options of the importer, such as the licence of the words.
+
+    Raises UsageError for data without texts or labels, and for a row that cannot be used, with its place.
+    """
     rows = _rows(source, labels, groups)
     if not rows:
         raise UsageError("there are no texts to learn from")
     kind = CHAT if is_chat(list(rows[0])) else TEXT
-    found = Import(kind, rows)
+    found = Import(kind, rows, **told)
     corpus = in_memory(_usable(found.games()), OWN_NAME, {kind: found.importer.terms()})
     if found.receipt.missing:
         raise BadData(f"{found.receipt.missing:,} of {len(rows):,} rows are neither kept nor left out for a reason")
