@@ -43,6 +43,15 @@ class _Text(OptionsModel):
 class TrainSettings(_Text, _Seeded):
     """What `train` takes, beside the options of the kind."""
 
+    pairs: Annotated[str | None, Option(metavar="FILE")] = Field(
+        default=None,
+        description="Learn from instructed pairs in place of a corpus: a file of them, or bundled for Liescope's.",
+    )
+    ordinary: Annotated[str | None, Option(metavar="CHATS")] = Field(
+        default=None,
+        description="Ordinary chats to choose a threshold for 1% false positives on: a file, a corpus, USER/NAME on "
+        "the Hub, or bundled for some of Liescope.",
+    )
     target: Annotated[str | None, _TARGET] = Field(default=None, description=f"What to predict: {', '.join(TARGETS)}.")
     context: Annotated[int, _N] = Field(
         default=0, ge=0, description="How many earlier statements of the game to include before each."

@@ -9,7 +9,7 @@ import typer
 
 from liescope.common.command_options import AsJson, Given, each_with_a_line, say, with_settings
 from liescope.common.console import emit
-from liescope.detectors.commands import Corpus, report_lines
+from liescope.detectors.commands import report_lines
 from liescope.detectors.detector_registry import DETECTORS, declared_options, kind_lines
 from liescope.detectors.detector_settings import TrainSettings, TransferSettings
 
@@ -30,7 +30,10 @@ def train(
             autocompletion=lambda: list(DETECTORS),
         ),
     ] = None,
-    corpus: Corpus,
+    corpus: Annotated[
+        str | None,
+        typer.Option(help="A corpus that `liescope build` made, USER/NAME on the Hub, or a run; or give --pairs."),
+    ] = None,
     out: Annotated[Path, typer.Option(help="The folder for the model.")],
     given: Given,
     as_json: AsJson = False,
@@ -42,6 +45,8 @@ def train(
     Example: liescope train --corpus corpus/mini --out models/mini
 
     Example: liescope train tfidf --corpus corpus/mini --target role --out models/tfidf
+
+    Example: liescope train probe --pairs bundled --model FOLDER --ordinary bundled --out models/probe
     """
     from liescope.detectors.fine_tuning.processes import is_first
     from liescope.detectors.training import train as train_detector

@@ -129,7 +129,7 @@ def model_card(name: str, file: ModelFile, *, repo: str | None = None, reports: 
             "figures": [_row(file, row) for row in file.figures],
             "reports": [{"corpus": one.corpus, "rows": [_row(file, row) for row in one.figures]} for one in reports],
             "thresholds": {f"{level[0]}%": at for level in LEVELS if (at := file.thresholds.get(level)) is not None},
-            "ordinary": file.ordinary and file.ordinary.model_dump(),
+            "ordinary": file.ordinary and {**file.ordinary.model_dump(), "rates": file.ordinary.rates},
             "calibration": file.confidence.words(),
             "calibrated_on": sets.games if (sets := file.confidence.labels) else None,
             "place": place,

@@ -37,6 +37,8 @@ from liescope.generate.importers.importer_protocol import fingerprint
 
 SCORES_FILE, GAMES_FILE, CARD_FILE = "scores.parquet", "games.txt", "README.md"
 CALIBRATION_FILE = "calibration.parquet"
+ABOVE_ORDINARY = "flag_at_1pct_ordinary"
+"""Whether a score is above the threshold that was chosen on ordinary chats."""
 ALONE = "it comes without the game that this detector reads"
 _MOST_ROWS = 50_000_000
 WINDOW = 4096
@@ -152,8 +154,9 @@ class LoadedDetector:
         coverage: float = COVERAGE,
         reasons: int = 0,
     ) -> pl.DataFrame:
-        """Scores of statements already read: statement_id, text, score, flag_at_1pct_fpr, flag_at_5pct_fpr, verdict,
-        abstains (why a verdict does), score_null, and reasons if any are asked for.
+        """Scores of statements already read: statement_id, text, score, flag_at_1pct_fpr, flag_at_5pct_fpr,
+        `ABOVE_ORDINARY` if the detector has such a threshold, verdict, abstains (why a verdict does), score_null, and
+        reasons if any are asked for.
         """
         asked = [one.example for one in statements if one.example is not None]
         self._left_out[NO_REASONING] += sum(one.null == NO_REASONING for one in statements)
@@ -167,6 +170,8 @@ class LoadedDetector:
             for level, at in self.thresholds.items()
             if level in LEVELS
         }
+        if self.file.ordinary and (at := self.file.ordinary.at) is not None:
+            flags[ABOVE_ORDINARY] = flagged(pl.col("score"), at)
         first = list(_SCORED)[:3]
         scores = table.with_columns(**flags).select(*first, *flags, *(name for name in _SCORED if name not in first))
         return scores.with_columns(self._reasons(statements, reasons)) if reasons else scores

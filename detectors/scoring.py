@@ -24,7 +24,7 @@ from liescope.common.stores import check_not_in_store, local, stored
 from liescope.common.text import cut, plain
 from liescope.detectors.detector import AsksChatModel, shown
 from liescope.detectors.detector_settings import ScoreFileSettings, ScoreSettings
-from liescope.detectors.saved import WINDOW, LoadedDetector, load
+from liescope.detectors.saved import ABOVE_ORDINARY, WINDOW, LoadedDetector, load
 from liescope.detectors.statement_inputs import COLUMNS, each_statement
 from liescope.generate.importers.conversations import PARTS
 from liescope.generate.importers.importer_protocol import Rejected
@@ -145,7 +145,8 @@ def score(
 
     Returns one row for each statement, in order: `statement_id` (if any was given), `text`, `score` in [0, 1],
     `flag_at_1pct_fpr` and `flag_at_5pct_fpr` (whether the score is above the threshold that keeps this false positive
-    rate on the model's validation games; null if there was nothing to choose it on), `verdict` ("deceptive", "honest"
+    rate on the model's validation games; null if there was nothing to choose it on), `flag_at_1pct_ordinary` (the same
+    for ordinary chats, of a model that was trained with some), `verdict` ("deceptive", "honest"
     or "abstain"; null where nothing is promised), `abstains`, (why a verdict abstains) and `score_null` (why there is
     no score). coverage: from 0.5 to 0.99; at most 1 - coverage of either class gets the other's verdict, in games like
     those of the model's corpus. Whether the texts could be such games is tested; where they could not, there are no
@@ -231,6 +232,7 @@ def opened(model: str | os.PathLike[str] | LoadedDetector, cache: str | os.PathL
 
 
 _FLAGS = {"flag_at_1pct_fpr": "flagged at 1% FPR", "flag_at_5pct_fpr": "flagged at 5% FPR"}
+_FLAGS[ABOVE_ORDINARY] = "over 99% of chats"
 
 
 def score_lines(table: pl.DataFrame, width: int | None) -> Iterator[str]:

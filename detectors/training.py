@@ -32,8 +32,10 @@ from liescope.detectors.folds import Rows, fold_of, out_of_fold
 from liescope.detectors.judge.prompt import ATTEMPTS
 from liescope.detectors.learned_from import LearnedStatements
 from liescope.detectors.material import Material, check_may_train, read_material
-from liescope.detectors.model_file import ModelFile, TrainingFacts
+from liescope.detectors.model_file import ModelFile, OrdinaryChats, TrainingFacts
+from liescope.detectors.ordinary import ordinary_answers
 from liescope.detectors.own_rows import corpus_of, source_name
+from liescope.detectors.probing.pairs import TURNS, pairs
 from liescope.detectors.saved import check_free, is_model, write_model
 from liescope.detectors.study.figures import Figure, figure_table
 from liescope.detectors.study.metrics import HEADLINE, choose_thresholds
@@ -126,7 +128,7 @@ class TrainResult:
 @stored
 def train(
     kind: str | None,
-    corpus: Any,
+    corpus: Any = None,
     labels: Iterable[Any] | None = None,
     *,
     groups: Iterable[Any] | None = None,
@@ -147,7 +149,7 @@ def train(
     corpus : str, path or data
         A corpus folder, a corpus on the Hub ("USER/NAME"), or a run's folder, which is labelled and split as `build`
         does. Or data: a list of texts, of conversations (lists of messages) or of mappings, or a frame of polars,
-        pandas, pyarrow or `datasets`.
+        pandas, pyarrow or `datasets`. Or nothing, with `pairs`.
     labels, groups : iterable, optional
         With data: whether each text or conversation is deceptive (without them a column of the data says it), and what
         each belongs to: a group is on one side of every split; without groups each text is its own.
@@ -173,13 +175,17 @@ def train(
         options = {**read_query(query), **options}
     if own.target:
         target_column(own.target)
+    if (corpus is None) == (own.pairs is None):
+        raise UsageError("name a corpus to learn from, or instructed pairs with --pairs; one of the two")
+    if own.pairs is not None:
+        own = own.model_copy(update={"context": max(own.context, TURNS)})
     if kind is not None:
         Recipe.of(kind, "", own, options).untrained().prepare()
     check_free(Path(out), own.overwrite)
     began = time.perf_counter()
     try:
         with shown(progress and is_first()) as show:
-            found = corpus_of(corpus, labels, groups)
+            found = corpus_of(corpus, labels, groups) if own.pairs is None else pairs(own.pairs)
             receipt: Receipt | None = getattr(found, "receipt", None)
             if receipt and show is not silent:
                 sys.stderr.write(f"{receipt}\n")
@@ -188,8 +194,10 @@ def train(
             target = own.target or usual_target(found)
             recipe = Recipe.of(kind or usual_kind(target), target, own, options)
             with _folder_for(Path(out)) as fresh:
-                material = read_material(found, source_name(corpus), target, recipe.text)
-                result = _train_on(material, recipe, Path(out), fresh, show, began)
+                name = source_name(corpus) if own.pairs is None else f"instructed pairs ({Path(own.pairs).name})"
+                material = read_material(found, name, target, recipe.text)
+                chats = ordinary_answers(own.ordinary, recipe.text, target) if own.ordinary else None
+                result = _train_on(material, recipe, Path(out), fresh, show, began, chats)
                 told = (receipt.read_as,) if receipt and receipt.labels else ()
                 return replace(result, notes=(*told, *result.notes), receipt=receipt)
     except OSError as error:
@@ -217,14 +225,23 @@ def _folder_for(out: Path) -> Iterator[Path]:
 
 
 def _train_on(
-    material: Material, recipe: Recipe, out: Path, fresh: Path, progress: Progress, began: float
+    material: Material,
+    recipe: Recipe,
+    out: Path,
+    fresh: Path,
+    progress: Progress,
+    began: float,
+    chats: tuple[str, Sequence[Example]] | None = None,
 ) -> TrainResult:
-    """Train a detector and write it to an empty folder, `fresh`, that will become `out`. began: when the work began."""
+    """Train a detector and write it to an empty folder, `fresh`, that will become `out`. began: when the work began;
+    chats: the name and the answers of ordinary ones.
+    """
     data, others, statements = material.data, material.others, material.statements
     detector = recipe.untrained()
     detector.prepare()
     check_trainable(data, recipe.target, recipe.folds, called=Units.of(statements["game"].unique()))
-    _say_requests(detector, data, others, recipe.folds, progress)
+    called, answers = chats or ("", ())
+    _say_requests(detector, data, (*others.examples, *answers), recipe.folds, progress)
 
     name, tables, confidence = out.name, [score_table([], np.empty(0), out.name, recipe.target)], Confidence()
     calibration: CalibrationGames | None = None
@@ -244,6 +261,7 @@ def _train_on(
         confidence = confidence.model_copy(update={"labels": labels})
         tables.append(score_table([e.statement_id for e in others.examples], score, name, recipe.target, SPLIT_OUT))
         calibration = _calibration_games(detector, confidence, material, score, recipe.seed, progress)
+    plain = confidence.of_scores(detector.predict_proba(answers, progress)[:, 1]) if answers else None
     scores = pl.concat(tables)
     training = TrainingFacts(
         statements=len(data.y),
@@ -269,6 +287,7 @@ def _train_on(
         corpus=material.corpus,
         training=training,
         thresholds=_thresholds(scores, statements),
+        ordinary=None if plain is None else OrdinaryChats.of(called, plain),
         confidence=confidence,
         versions=versions_of(recipe.kind),
         figures=tuple(row for row in rows if row.lo is not None and row.against is None),
@@ -346,9 +365,11 @@ def _calibration_games(
     return CalibrationGames.of((*material.others.examples, *rest), score, seed, detector.text.view)
 
 
-def _say_requests(detector: Detector, data: Labelled, others: Labelled, folds: int, progress: Progress) -> None:
+def _say_requests(
+    detector: Detector, data: Labelled, others: Sequence[Example], folds: int, progress: Progress
+) -> None:
     """If progress is shown, say on standard error what will be asked, before anything is."""
-    asked = requests_of(detector, data.examples, others.examples)
+    asked = requests_of(detector, data.examples, others)
     if folds:
         asked += folds * requests_of(detector, data.examples, ()) + requests_of(detector, (), data.examples)
     if asked and progress is not silent:
@@ -401,6 +422,8 @@ def training_lines(result: TrainResult) -> Iterator[str]:
         honest, lies = confidence.labels.games
         had = f"{number_of(honest, called.games[:-1])} with honest and {lies:,} with deceptive {called.statements}"
         yield wrapped(f"verdict limits from {had}")
+    if result.file.ordinary:
+        yield wrapped(result.file.ordinary.words)
     yield from (wrapped(f"note: {note}") for note in result.notes)
     if warning := scripted_warning(facts.sources):
         yield wrapped(warning)

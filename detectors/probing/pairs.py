@@ -3,22 +3,24 @@ Azaria and Mitchell (2023) and Goldowsky-Dill et al. (2025). The words are the s
 a model makes of the instruction tells them apart.
 
 A file is TOML, with two lists of instructions, `honest` and `deceptive`, and a list `statements`: each a text, or what
-the user says and the reply; one instruction of either list is drawn for each. Or it is JSON lines (or another table):
+the user says and the reply; the instructions are dealt to them in turn. Or it is JSON lines (or another table):
 `statement`, `user` where there is one, and either `instruction` and `deceptive` (true or false), a row for each half of
 a pair, or `honest_instruction` and `deceptive_instruction`.
 
-A quarter of the statements is for validation; where there are four instructions of a side, it has its own.
+Words of an instruction would give its statements away in every fold but for this: pairs that share one are a group,
+held out together, where that makes at least eight groups; else each pair is a group. A quarter of them is for
+validation.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from random import Random
 from typing import Annotated, Any, NamedTuple
 
+import numpy as np
 from pydantic import Field
 
 from liescope.common.errors import BadData, UsageError
@@ -39,7 +41,7 @@ TURNS = 2
 _BUNDLED = Path(__file__).parent / "pairs.toml"
 _ASKED = "Please make a statement."
 _LARGEST, _ADVICE = 2**24, "write it as docs/guides/probes.md shows"
-_HELD = 4  # every fourth statement and instruction
+_PARTS, _FEWEST = 4, 8  # one part in four is for validation; groups by instruction
 _Words = Annotated[str, Field(min_length=1, pattern=r"\S")]
 
 
@@ -70,20 +72,30 @@ def pairs(source: str) -> CorpusInMemory:
     told: dict[tuple[str, str], list[_Half]] = defaultdict(list)
     for half in _drawn(path) if path.suffix == ".toml" else _rows(path):
         told[half.user, half.statement].append(half)
-    rows = []
-    for number, ((_, statement), halves) in enumerate(told.items()):
-        if len({half.deceptive for half in halves}) < 2:
-            lacking = "honest" if halves[0].deceptive else "deceptive"
-            raise BadData(f"{path}: {statement[:60]!r} stands after no {lacking} instruction; add one, or leave it out")
-        split = "validation" if _held(number) else "train"
-        rows += [{**_chat(half), "group": str(number), "split": split} for half in halves]
-    if not rows:
+    if not told:
         raise BadData(f"{path} has no pairs; {_ADVICE}")
+    rows = []
+    for number, (group, halves) in enumerate(zip(_groups([*told.values()]), told.values(), strict=True)):
+        if len({half.deceptive for half in halves}) < 2:
+            lacking, said = "honest" if halves[0].deceptive else "deceptive", halves[0].statement[:60]
+            raise BadData(f"{path}: {said!r} stands after no {lacking} instruction; add one, or leave it out")
+        split = "validation" if group % _PARTS == _PARTS - 1 else "train"
+        rows += [{**_chat(half), "group": f"{group}", "task": f"{number}", "split": split} for half in halves]
     return replace(in_rows(rows, **(OURS if source == BUNDLED else {})), receipt=None)
 
 
-def _held(number: int) -> bool:
-    return number % _HELD == _HELD - 1
+def _groups(told: Sequence[Sequence[_Half]]) -> list[int]:
+    """The group of each pair."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    place = {name: at for at, name in enumerate(dict.fromkeys(half.instruction for one in told for half in one))}
+    links = [(place[one[0].instruction], place[half.instruction]) for one in told for half in one]
+    count, group = connected_components(
+        coo_array((np.ones(len(links)), tuple(zip(*links, strict=True))), (len(place),) * 2)
+    )
+    found = [int(group[place[one[0].instruction]]) for one in told]
+    return found if count >= _FEWEST else [*range(len(told))]
 
 
 def _chat(half: _Half) -> dict[str, Any]:
@@ -92,13 +104,13 @@ def _chat(half: _Half) -> dict[str, Any]:
 
 
 def _drawn(path: Path) -> Iterator[_Half]:
-    found, draw = read_toml(path, _Pairs, _LARGEST, _ADVICE), Random(0)
+    found = read_toml(path, _Pairs, _LARGEST, _ADVICE)
     every = dict.fromkeys((_ASKED, one) if isinstance(one, str) else (one[0], one[1]) for one in found.statements)
+    least = min(len(found.honest), len(found.deceptive))
     for number, (user, statement) in enumerate(every):
         for deceptive, instructions in ((False, found.honest), (True, found.deceptive)):
-            own = [one for at, one in enumerate(instructions) if _held(at) == _held(number)]
-            enough = len(instructions) >= _HELD
-            yield _Half(user, statement, draw.choice(own if enough else instructions), deceptive)
+            own = instructions[number % least :: least]  # more of one side are shared out
+            yield _Half(user, statement, own[number // least % len(own)], deceptive)
 
 
 def _rows(path: Path) -> Iterator[_Half]:

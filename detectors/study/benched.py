@@ -23,6 +23,7 @@ from liescope.detectors.examples import (
     usual_target,
 )
 from liescope.detectors.material import check_may_train
+from liescope.detectors.ordinary import last_answers
 from liescope.detectors.saved import LoadedDetector
 from liescope.detectors.study.bench_result import WORDS_ALONE, Benched
 from liescope.detectors.study.beside_judges import Judges
@@ -69,9 +70,7 @@ class Benching:
         """
         if self.control is None:
             return {}
-        last = set(self.control.group_by("game_id").agg(pl.col("statement_id").last())["statement_id"])
-        made = make_examples(self.control, model.file.text.context, target)
-        plain = [one for one in made if one.statement_id in last and one.can_be_read(model.file.text.view)]
+        plain = last_answers(self.control, model.file.text, target)
         if not plain or requests_of(model.detector, (), plain[:1]):
             return {}
         return choose_thresholds(np.zeros(len(plain), dtype=bool), model.probabilities(plain))

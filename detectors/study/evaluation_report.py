@@ -28,7 +28,7 @@ from liescope.detectors.study.figures import Figure, figure_table
 from liescope.detectors.study.findings import UNKNOWN, EvaluationResult
 from liescope.detectors.study.metrics import DIFFERENCE, HEADLINE, LEVELS, POOLED, WITHIN, words_of
 from liescope.detectors.study.scores import BROKEN_DOWN, CONTROL, OUT_OF_FOLD, SPEAKER, is_whole, scripted_warning
-from liescope.detectors.study.verdicts import DEFAULT, PROMISED
+from liescope.detectors.study.verdicts import DEFAULT, ORDINARY, PROMISED
 
 _SHORT = (
     "With 95% intervals; an AUROC of 0.5 is chance. Recall is at a threshold for 5% false positives, with the rate "
@@ -46,6 +46,10 @@ _VERDICTS = (
     "A verdict names a class where the other can be ruled out at the promised coverage. Covered: how often a statement "
     "of the class was not called the other; games count alike. The promise is for games like those of validation."
 )
+_AT_ORDINARY = (
+    "A score is flagged above what 1% of answers in ordinary chats reach, where nobody was asked to lie: how many lies "
+    "are found here, and how many honest statements flagged."
+)
 
 
 def report(evaluation: EvaluationResult) -> Report:
@@ -53,7 +57,13 @@ def report(evaluation: EvaluationResult) -> Report:
     called, rows = evaluation.called, evaluation.rows
     names = [*evaluation.models, *(judge.name for judge in evaluation.judges)]
     who = f"How well {names[0]} does" if len(names) == 1 else "How well detectors do"
-    sections = [*_ranked(evaluation), *_parts(evaluation), *_beside_others(evaluation), *_verdicts(evaluation)]
+    sections = [
+        *_ranked(evaluation),
+        *_parts(evaluation),
+        *_beside_others(evaluation),
+        *_verdicts(evaluation),
+        *_ordinary(evaluation),
+    ]
     sections.append(Section("how", "How the figures were made", tuple(_how(evaluation))))
     if evaluation.notes:
         title = "What could not be computed, and what was left out"
@@ -137,6 +147,12 @@ def _verdicts(evaluation: EvaluationResult) -> Iterator[Section]:
         yield Section("verdicts", "Verdicts, and abstaining", tuple(said), table=table)
 
 
+def _ordinary(evaluation: EvaluationResult) -> Iterator[Section]:
+    if rows := [row for row in evaluation.rows if _last(row) == ORDINARY]:
+        table = pivot(rows, lambda row: words_of(row.metric))
+        yield Section("ordinary", "At the threshold for ordinary chats", (_AT_ORDINARY,), table=table)
+
+
 def _last(row: Figure) -> str:
     return row.where.rpartition(":")[2]
 
@@ -203,6 +219,7 @@ BESIDE = {
 """Where scorers stand beside others on the same, and how to read it."""
 _PLACES = {
     WITHOUT_COPIES: "without copies of what was learned",
+    ORDINARY: "threshold of ordinary chats",
     **{place: place.replace("-", " ") for place in BESIDE},
 }
 

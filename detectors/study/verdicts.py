@@ -1,6 +1,7 @@
-"""Verdicts on statements: what they promised, what they kept, and how often they abstained.
+"""Verdicts on statements: what they promised, what they kept, and how often they abstained; and what flags at the
+threshold of ordinary chats find here.
 
-As in the promise, games have equal weight: a statement weighs one over the number in its game.
+As in the promise of verdicts, games have equal weight: a statement weighs one over the number in its game.
 """
 
 from __future__ import annotations
@@ -15,12 +16,13 @@ from liescope.detectors.detector_settings import COVERAGE
 from liescope.detectors.examples import make_examples
 from liescope.detectors.exchangeable import UNLIKE
 from liescope.detectors.saved import LoadedDetector
-from liescope.detectors.study.figures import Figure, describe, figures_of
-from liescope.detectors.study.metrics import Scored
+from liescope.detectors.study.figures import Figure, describe, figures_of, measured
+from liescope.detectors.study.metrics import Scored, g_mean_squared, rates
 from liescope.detectors.study.scores import SPEAKER, ScoringPlan, per_detector, scored
 
 PROMISED = "promised="
 DEFAULT = f"{PROMISED}{COVERAGE:.0%}"
+ORDINARY = "ordinary"
 COVERAGES = (0.8, 0.9, 0.95)
 
 
@@ -46,6 +48,19 @@ def on_promises(
             held = [pl.Series(f"{one}", sets.allowed(score, one).tolist()) for one in COVERAGES]
             rows += _on_statements(mine.with_columns(held), statements, plan)
     return rows, notes
+
+
+def on_ordinary(
+    models: Mapping[str, LoadedDetector], scores: pl.DataFrame, statements: pl.DataFrame, plan: ScoringPlan
+) -> Iterator[Figure]:
+    """Recall and false positives at each detector's threshold of ordinary chats. scores: those of `evaluate`."""
+    for name, target, table in per_detector(scores.filter(pl.col("scorer").is_in(list(models))), statements):
+        chosen, whole = models[name].file.ordinary, plan.evaluated(table)
+        if chosen and chosen.at is not None and whole.height:
+            data = scored(whole)
+            recall, fpr = rates(data, chosen.at, game_weights(data.games, plan.seed))
+            found = {"recall": recall, "false_positive_rate": fpr, "g_mean2": g_mean_squared(recall, fpr)}
+            yield from measured(name, target, f"{plan.split}:{ORDINARY}", found, whole)
 
 
 def _on_statements(mine: pl.DataFrame, statements: pl.DataFrame, plan: ScoringPlan) -> Iterator[Figure]:

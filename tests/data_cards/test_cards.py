@@ -77,7 +77,7 @@ def model_facts(sources: Sequence[str] = ("scripted",), **changes: Any) -> dict[
         "figures": [row],
         "reports": [],
         "thresholds": {"1%": 0.91, "5%": 0.75},
-        "ordinary": {"name": "my chats", "statements": 300, "at": 0.875},
+        "ordinary": {"name": "my chats", "statements": 300, "at": 0.875, "rates": "0.1% to 2.7%"},
         "calibration": "their log-odds are divided by 2",
         "calibrated_on": (40, 30),
         "place": "models/my tfidf",
@@ -311,7 +311,7 @@ def test_a_model_card_shows_its_figures_with_their_intervals() -> None:
     assert "| test | AUROC | 0.810 | 0.750 to 0.860 | 900 | 150 |" in card
     assert "- 9 games, quack: you, on a page. MIT." in card
     assert "calibrated on games that were held out in training: their log-odds are divided by 2." in card
-    assert "(my chats, 300), at most 1% have a score above\n0.875." in card
+    assert "(my chats, 300), at most 1% have a score above\n0.875; of new ones, 0.1% to 2.7% may (95%)." in card
     assert "Of ordinary chats" not in render_model_card(model_facts(ordinary=None))
     assert "Its probabilities are not calibrated." in render_model_card(model_facts(calibration="", calibrated_on=None))
     data = ModelCard(card).data
