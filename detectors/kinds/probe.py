@@ -47,6 +47,7 @@ from liescope.detectors.probing.language_model import (
     language_model,
     read_questions,
 )
+from liescope.detectors.probing.styles import doubled
 from liescope.detectors.text_form import TextConfig, clean, hide_roles, textualize, viewed
 
 CHAT, TEXT = "chat", "text"
@@ -75,6 +76,7 @@ class ProbeOptions(DetectorOptions):
         default="", exclude=True, description="for answer and yes-no: several, or a TOML file of your own questions"
     )
     head: HeadName = Field(default="logistic", description="what reads the states: logistic, mean-difference, lda, mlp")
+    styles: bool = Field(default=False, description="learn from each statement in a second, random style as well")
     strength: float = Field(
         default=0.01, gt=0, description="inverse of the penalty of logistic and mlp, scikit-learn's C"
     )
@@ -143,6 +145,8 @@ class ProbeDetector(Detector):
             o = o.model_copy(update={"form": CHAT if model.has_template else TEXT})
         elif o.form == CHAT and not model.has_template:
             raise UsageError(f"{o.model} has no chat template; read plain text with --form text")
+        if o.styles:
+            examples, y, groups = doubled(examples, y, groups, o.seed)
         self.options, self._told, self._asked, self._unanswered = o, (), 0, 0
         self._states = Activations(model, layers, o.max_length, o.read, questions)
         return model, layers

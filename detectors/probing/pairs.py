@@ -40,7 +40,7 @@ TURNS = 2
 """How many turns stand before a statement: the instruction and what the user says."""
 _BUNDLED = Path(__file__).parent / "pairs.toml"
 _ASKED = "Please make a statement."
-_LARGEST, _ADVICE = 2**24, "write it as docs/guides/probes.md shows"
+_LARGEST, _ADVICE = 2**24, "write it as docs/guides/local.md shows"
 _PARTS, _FEWEST = 4, 8  # one part in four is for validation; groups by instruction
 _Words = Annotated[str, Field(min_length=1, pattern=r"\S")]
 

@@ -40,6 +40,7 @@ _SHORT = {
     **{"people": "folks", "everyone": "yall", "hello": "yo"},
 }
 _NEEDLESS = frozenset(("a", "an", "the", "please"))
+_EXACT = frozenset(("never", "nobody", "nothing", "neither", "cannot", "without", "three", "seven", "eight"))
 _FORMAL = ("I should like to state the following. ", "Permit me to say this. ", "I wish to put on record: ")
 _SLANG = (("yo ", " lol"), ("dude ", " haha"), ("aight ", " man"), ("bruh ", " lmao"))
 _FOREIGN = (
@@ -94,7 +95,7 @@ def _typos(text: str, keep: Collection[str], draw: Random) -> str:
     """Two letters inside about one in three longer words change places, or one is lost."""
 
     def mistyped(word: str) -> str:
-        if len(word) < 5 or not word.isalpha() or draw.random() > 1 / 3:
+        if len(word) < 5 or not word.isalpha() or word.casefold() in _EXACT or draw.random() > 1 / 3:
             return word
         at = draw.randrange(1, len(word) - 2)
         return word[:at] + draw.choice((word[at + 1] + word[at], word[at])) + word[at + 2 :]
