@@ -102,11 +102,11 @@ def render_model_card(facts: Mapping[str, Any]) -> str:
 
     facts: detector (its name), kind (tfidf, embedding, encoder), target (role, claim, self, peer), corpus (its name),
     training and words (as in model.json), config (name to value), figures, reports (each with rows; may be empty),
-    thresholds (false positive rate in words to score; may be empty), ordinary (as in model.json, with its
-    rates, or None), place (where code finds the model), said (a statement), plain_use (code that scores it without Liescope, or ""), needs (what
-    using it takes, if only Liescope opens it, or ""), extra (of Liescope, or ""), library (the Hub's name of the
-    library that opens it), base_model (a Hub id, or ""), results (arguments of the Hub's `EvalResult`), liescope (the
-    version). Raises CardError if a fact is missing or empty.
+    thresholds (false positive rate in words to score; may be empty), ordinary (as in model.json, with its rates, or
+    None), place (where code finds the model), said (a statement), plain_use (code that scores it without Liescope, or
+    ""), needs (what using it takes, if only Liescope opens it, or ""), extra (of Liescope, or ""), library (the Hub's
+    name of the library that opens it), base_model (a Hub id, or ""), results (arguments of the Hub's `EvalResult`),
+    liescope (the version). Raises CardError if a fact is missing or empty.
     """
     try:
         training, kinds = facts["training"], [one["name"] for one in facts["words"]]
