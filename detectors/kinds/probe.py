@@ -110,6 +110,8 @@ class ProbeDetector(Detector):
     def fit(self, examples: Sequence[Example], y: Bools, groups: Groups, progress: Progress = silent) -> Self:
         model, layers = self._open()
         o = self.options
+        if o.styles:
+            examples, y, groups = doubled(examples, y, groups, o.seed)
         states = self._read(examples, progress, remember=True)
         best = 0
         if states.shape[1] > 1:
@@ -145,8 +147,6 @@ class ProbeDetector(Detector):
             o = o.model_copy(update={"form": CHAT if model.has_template else TEXT})
         elif o.form == CHAT and not model.has_template:
             raise UsageError(f"{o.model} has no chat template; read plain text with --form text")
-        if o.styles:
-            examples, y, groups = doubled(examples, y, groups, o.seed)
         self.options, self._told, self._asked, self._unanswered = o, (), 0, 0
         self._states = Activations(model, layers, o.max_length, o.read, questions)
         return model, layers
