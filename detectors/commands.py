@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from liescope.common.command_options import AsJson, Given, say, with_settings
-from liescope.common.console import emit, let_interrupts_end_reads, standard_input
+from liescope.common.console import emit, let_interrupts_end_reads, put, standard_input
 from liescope.common.errors import BadData, UsageError
 from liescope.common.stores import address_of
 from liescope.common.text import plain
@@ -135,7 +135,11 @@ def import_probe(
     """
     from liescope.detectors.probing.importing import import_probe as read_probe
 
-    say(read_probe(source, out=out, progress=True, **given), as_json, lambda done: done.lines())
+    done = read_probe(source, out=out, **given).file
+    if as_json:
+        emit({"model": str(out), **done.model_dump()})
+    elif done.ordinary:
+        put(f"{out}: reads {done.options['read']}; at most 1% of ordinary chats are above {done.ordinary.at:.3g}")
 
 
 @app.command()

@@ -18,7 +18,7 @@ import polars as pl
 import pytest
 import torch
 
-from liescope import import_probe, load, publish
+from liescope import import_probe, publish
 from liescope.cli import main
 from liescope.common.errors import BadData, UsageError
 from liescope.common.statistics import logit
@@ -95,9 +95,9 @@ def test_a_published_probe_is_read_scored_and_written_back(
     kind: str, saved: Callable[..., Path], tiny_lm: Path, corpus: Path, tmp_path: Path
 ) -> None:
     folder, out = saved(kind), tmp_path / "imported"
-    done = import_probe(folder, model=str(tiny_lm), out=out, target="role")
-    assert done.file.options["layer"] == 2  # their layer 1 is the second
-    loaded = load(out)
+    loaded = import_probe(folder, model=str(tiny_lm), out=out, target="role")
+    assert loaded.file.options["layer"] == 2  # their layer 1 is the second
+    chats = loaded.file.ordinary
     assert isinstance(loaded.detector, ProbeDetector)
     states = read_states(loaded.detector)
     scores = loaded.score(SAID)["score"].to_numpy()
@@ -107,9 +107,9 @@ def test_a_published_probe_is_read_scored_and_written_back(
         assert np.array_equal(scores > 0.5, expected > 0.25)
     else:
         assert np.allclose(logit(scores), expected, atol=1e-4)
-    assert done.file.ordinary is not None
-    assert done.file.ordinary.at is not None
-    assert np.array_equal(scores > done.file.ordinary.at, expected > 0.25)
+    assert chats is not None
+    assert chats.at is not None
+    assert np.array_equal(scores > chats.at, expected > 0.25)
     again = torch.load(out / "probe.pt", weights_only=True)  # tensors and plain values alone
     assert again["hyperparams"]["layer"] == 1
     assert again["hyperparams"]["probe_architecture"] == kind
