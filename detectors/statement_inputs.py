@@ -26,7 +26,7 @@ from liescope.labeling.label import LOST_TEXT, Heard, known_before
 NO_TEXT, NO_REASONING, OF_ANOTHER = "no text", "no reasoning", "not the assistant's turn"
 COLUMNS = (
     *("statement_id", "text", "speaker", "speaker_model", "game_id", "names", "alive", "audience", "context"),
-    *("game", "deceivers", "read_notes", "messages", "reasoning", "reasoning_content"),
+    *("game", "deceivers", "read_notes", "messages", "reasoning", "reasoning_content", "day", "phase", "round"),
 )
 """What is read of a row; its other columns are not even loaded from a file."""
 
@@ -175,7 +175,9 @@ class StatementReader:
         thought = _word(row.get("reasoning")) or _word(row.get("reasoning_content"))
         if game.key:
             heard = frozenset(_words(row.get("audience")))
-            turn = TranscriptTurn(SAID, speaker, text, audience=heard, key=key or "", reasoning=thought)
+            day, round = (_whole(row.get(name), least) for name, least in (("day", 1), ("round", 0)))
+            when = day, thought, _word(row.get("phase")), round
+            turn = TranscriptTurn(SAID, speaker, text, "", heard, key or "", *when)
             game.turns.append(turn)
             game.said.append((turn.audience, (speaker, text)))
             game.made.clear()
@@ -293,13 +295,18 @@ def _count(value: object, number: int) -> int | None:
     """How many deceive; a text, as CSV has it, is read as a number."""
     if not present(value):
         return None
+    if (found := _whole(value, -1)) < 0:
+        raise UsageError(f"statement {number + 1}: 'deceivers' is {str(value)[:40]!r}; give how many players deceive")
+    return found
+
+
+def _whole(value: Any, otherwise: int) -> int:
+    """A whole number, also one in a text or as a float."""
     if isinstance(value, str) and value.strip().isdecimal():
         value = int(value)
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise UsageError(f"statement {number + 1}: 'deceivers' is {str(value)[:40]!r}; give how many players deceive")
-    return value
+    return value if isinstance(value, int) and not isinstance(value, bool) else otherwise
 
 
 def _word(value: object) -> str:

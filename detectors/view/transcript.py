@@ -27,7 +27,7 @@ class TranscriptTurn:
     """Something that happened. kind: SAID, SILENT, VOTED, KILLED or EXILED; player: who spoke, was silent, voted, or
     left the game; text: the words, "" if they were lost; target: whom a vote is for; audience: who heard the words,
     empty for everyone; key: the statement's id; day: from 1; reasoning: what the speaker thought, as far as that was
-    kept. No player saw it, and only detectors with such a view read it.
+    kept. No player saw it, and only detectors with such a view read it. phase, round: of the day, of a statement.
     """
 
     kind: str
@@ -38,6 +38,8 @@ class TranscriptTurn:
     key: str = ""
     day: int = 1
     reasoning: str = ""
+    phase: str = ""
+    round: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +109,7 @@ _TURNS = {
     EventKind.ARREST: EXILED,
     EventKind.EXILE: EXILED,
 }
-_EVENT = ("game_id", "index", "kind", "day", "actor", "target", "text")
+_EVENT = ("game_id", "index", "kind", "day", "phase", "round", "actor", "target", "text")
 
 
 def read_transcripts(corpus: Corpus, splits: Sequence[str] = SPLITS) -> dict[str, Transcript]:
@@ -143,7 +145,8 @@ def _turns(event: Mapping[str, Any], said: Mapping[str, tuple[bool, frozenset[st
     elif (key := statement_id(event["game_id"], event["index"])) in said:
         lost, audience, thought = said[key]
         text = "" if lost or event["text"].strip() == "\\" else event["text"]
-        yield TranscriptTurn(SAID, event["actor"], text, "", audience, key, day, thought)
+        where = day, thought, event["phase"], event["round"]
+        yield TranscriptTurn(SAID, event["actor"], text, "", audience, key, *where)
 
 
 def read_deceivers(corpus: Corpus, splits: Sequence[str] = SPLITS) -> dict[str, frozenset[str]]:

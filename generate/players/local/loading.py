@@ -12,19 +12,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from liescope.common.errors import MissingExtra, PlayerFailed, UsageError
 from liescope.common.reading import Reading
 from liescope.common.sentence_encoder import check_name, read_transformer, transformer_folder
-from liescope.common.stores import check_not_in_store
 from liescope.games.core import ASSESSMENTS, FORMS, AskKind
+from liescope.generate.players.kept_states import StatesOptions
 from liescope.generate.players.parsing.choice import split_reasoning
-from liescope.generate.players.player_registry import SeatOptions
 
 _SPEECH = frozenset({AskKind.SPEAK, AskKind.EXPLAINED_VOTE})
 _TOKENS_OF_A_CHOICE, _TOKENS_OF_A_SPEECH, _TOKENS_OF_A_FORM, _TOKENS_OF_THOUGHT = 96, 256, 1024, 2048
@@ -34,11 +33,7 @@ _TURN_ENDS = ("<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<end_of_turn>", "<turn|
 _THINKING = ("<think>", "enable_thinking", "<|channel|>", "reasoning_effort")  # in templates of models that reason
 
 
-def _listed(given: object) -> object:
-    return given.split(",") if isinstance(given, str) else given
-
-
-class LocalOptions(SeatOptions):
+class LocalOptions(StatesOptions):
     """The options of a spec string that only local players have."""
 
     revision: str = Field(default="", description="the version of a model from the Hub: a branch, tag or commit")
@@ -53,10 +48,6 @@ class LocalOptions(SeatOptions):
         default="", description="how much it reasons, if its chat template lets one say"
     )
     batch: int | None = Field(default=None, ge=1, description="most asks of one batch (CPU 16, elsewhere 64)")
-    states: Annotated[tuple[int, ...], BeforeValidator(_listed)] = Field(
-        default=(), description="layers whose hidden states are kept, such as 12,20"
-    )
-    states_to: str = Field(default="", description="the folder for them")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +90,6 @@ def read_spec(argument: str) -> LocalSpec:
     if not name:
         raise UsageError("a local player needs a model, a folder or a Hub id, as in local:models/llama")
     options = LocalOptions.read(query, f"local:{name}")
-    check_not_in_store(options.states_to)
-    if bool(options.states) != bool(options.states_to):
-        raise UsageError("states (layers) and states_to (a folder) go together; give both or neither")
     return LocalSpec(name.rstrip("/") or name, options)
 
 

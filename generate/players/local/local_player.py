@@ -6,36 +6,25 @@
 The asks of all games that run at once are gathered into batches (`Batcher`): while one batch is generated in a thread,
 the next one gathers. A reply depends on the seed, the ask and its prompt, not on the batch. Options: `SeatOptions` and
 `loading.LocalOptions`.
-
-States are kept in a folder for probes: one safetensors file for each reply, in a folder for each game, with `states`
-(tokens, layers, width) in float16, `tokens` (their ids), and as metadata what was asked of whom and where the answer
-begins, after any reasoning. A statement of a corpus and the states at its words have game_id, speaker, day, phase and
-round in common.
 """
 
 from __future__ import annotations
 
 import asyncio
 import gc
-import json
-import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
-import numpy as np
-from numpy.typing import NDArray
-
-from liescope.common.errors import BadData, LiescopeError, PlayerFailed, UsageError
-from liescope.common.reading import Reading
+from liescope.common.errors import LiescopeError, PlayerFailed, UsageError
 from liescope.games.core import Ask, Event, Reply
 from liescope.games.game_registry import PROMPTS
 from liescope.games.record import Source
+from liescope.generate.players.kept_states import keep_states
 from liescope.generate.players.local.loading import (
     Generated,
     Loaded,
@@ -186,74 +175,6 @@ def _key(spec: LocalSpec) -> tuple[object, ...]:
     return (spec.name, *(getattr(spec.options, name) for name in _WEIGHTS))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class KeptStates:
-    """One reply. kind, phase: values of `AskKind` and `Phase`; answer: the place of the first token after reasoning;
-    layers: their numbers, from 1; tokens: (tokens,) their ids; states: (tokens, layers, width) float16.
-    """
-
-    game_id: str
-    speaker: str
-    kind: str
-    phase: str
-    step: int
-    day: int
-    round: int
-    answer: int
-    layers: tuple[int, ...]
-    tokens: NDArray[np.int64]
-    states: NDArray[np.float16]
-
-    @property
-    def mean(self) -> NDArray[np.float32]:
-        """(layers, width): the average over the tokens of the answer, as the probe reads a statement."""
-        found: NDArray[np.float32] = self.states[self.answer :].astype(np.float32).mean(0)
-        return found
-
-
-def keep_states(folder: Path, ask: Ask, layers: Sequence[int], written: Generated, answer: int) -> None:
-    """Write the states of one reply, if it holds an answer. Raises UsageError if the folder cannot be written to."""
-    from safetensors.numpy import save
-
-    if written.states is None or answer >= len(written.ids):
-        return
-    asked = {"game_id": ask.game, "speaker": ask.seat, "kind": ask.kind.value, "phase": ask.phase.value}
-    facts = {**asked, "step": ask.step, "day": ask.day, "round": ask.round, "answer": answer, "layers": list(layers)}
-    path = folder / _safe(ask.game) / f"{ask.step:06}-{_safe(ask.seat)}.safetensors"
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    kept = {"states": np.ascontiguousarray(written.states), "tokens": np.array(written.ids)}
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished.write_bytes(save(kept, {"reply": json.dumps(facts)}))
-        unfinished.replace(path)
-    except OSError as error:
-        why = error.strerror or error
-        raise UsageError(f"{path.parent} cannot be written ({why}); name another states_to") from error
-
-
-def read_states(folder: str | os.PathLike[str]) -> Iterator[KeptStates]:
-    """The replies whose states a folder keeps, game by game and step by step. Raises BadData for a damaged file,
-    MissingExtra.
-    """
-    from safetensors import safe_open
-
-    for path in sorted(Path(folder).glob("*/*.safetensors")):
-        with Reading(path, "delete it"), safe_open(path, "numpy") as kept:
-            facts = json.loads(kept.metadata()["reply"])
-            layers = tuple(map(int, facts.pop("layers")))
-            tensors = {name: kept.get_tensor(name) for name in ("tokens", "states")}
-            found = KeptStates(**facts, layers=layers, **tensors)
-            shaped = found.states.ndim == 3 and found.states.shape[:2] == (len(found.tokens), len(layers))
-            if found.states.dtype != np.float16 or not shaped or not 0 <= found.answer < len(found.tokens):
-                raise BadData(f"{path} does not hold what its metadata says; delete it")
-        yield found
-
-
-def _safe(name: str) -> str:
-    """A name made safe for a file."""
-    return quote(name, safe="").replace(".", "%2E")
-
-
 class LocalPlayer:
     """A model in this process. One object answers for every game and seat of its spec."""
 
@@ -306,7 +227,8 @@ class LocalPlayer:
             )
         )
         if options.states:
-            keep_states(Path(options.states_to), ask, options.states, written, loaded.answer_at(written.ids))
+            kept, answer = Path(options.states_to), loaded.answer_at(written.ids)
+            keep_states(kept, ask, options.states, written.ids, written.states, answer, self._spec.model)
         return reply_of(ask, completion)
 
     async def close(self) -> None:

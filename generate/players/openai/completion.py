@@ -36,7 +36,7 @@ class Completion:
     model stopped; response_id and served_model: the endpoint's names for its answer and for the model behind it;
     tools: whether it called tools, though none were offered; tokens: the first ones of the message, if the request
     asked for log-probabilities and the endpoint gives them; streamed: whether it came in pieces; cut: whether the
-    server seems to have cut the prompt.
+    server seems to have cut the prompt; states_path: the server's file with its hidden states, if it keeps any.
     """
 
     content: str
@@ -50,6 +50,7 @@ class Completion:
     tools: bool = False
     streamed: bool = False
     cut: bool = False
+    states_path: str = ""
 
     @property
     def wordless(self) -> str:
@@ -121,10 +122,16 @@ def read_completion(body: str) -> Completion:
         tokens=_tokens(first.get("logprobs")),
         tools=bool(message.get("tool_calls") or message.get("function_call")),
         streamed=data.get("object") == _JOINED,
+        states_path=_states_path(data.get("kv_transfer_params")),
     )
     if answer.problem == EMPTY and not answer.usage.completion and answer.usage.completion is not None:
         raise ValueError("the answer is empty and made of 0 tokens")
     return answer
+
+
+def _states_path(given: Any) -> str:
+    path = given.get("hidden_states_path") if isinstance(given, Mapping) else None
+    return path if isinstance(path, str) else ""
 
 
 def _first(data: Any) -> Mapping[str, Any]:

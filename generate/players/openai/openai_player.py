@@ -14,6 +14,7 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from liescope.common.errors import EndpointRefused, EndpointSilent, UsageError
@@ -21,6 +22,7 @@ from liescope.common.text import plain
 from liescope.games.core import ASSESSMENTS, FORMS, Ask, AskKind, Event, Phase, Reply
 from liescope.games.game_registry import PROMPTS
 from liescope.games.record import Source
+from liescope.generate.players.kept_states import ASKED_FOR, keep_served
 from liescope.generate.players.openai.completion import Completion, reply_of
 from liescope.generate.players.openai.endpoint import NO, QUESTION, Endpoint, FormatRefused, FormatSupport, Request
 from liescope.generate.players.openai.spec import (
@@ -35,6 +37,7 @@ from liescope.generate.players.openai.spec import (
     thinking_fields,
 )
 from liescope.generate.players.openai.verdict import Came, Refusal, Scope, Trouble, Verdict, adapted
+from liescope.generate.players.parsing.choice import split_reasoning
 from liescope.generate.players.parsing.reply_forms import _strict, response_format
 from liescope.generate.players.player_protocol import PREFLIGHT, Halt, PlayerContext
 from liescope.generate.players.player_registry import NamedText, joined
@@ -227,10 +230,21 @@ class OpenAIPlayer:
         else:
             completion = await self._formatted(ask, body)
         self._support.served(completion.served_model)
+        if self._opened.spec.options.states and not completion.problem:
+            await self._keep_states(ask, completion)
         return self._endpoint.safe(reply_of(ask, completion))
 
     async def close(self) -> None:
         await self._endpoint.close()
+
+    async def _keep_states(self, ask: Ask, completion: Completion) -> None:
+        """Keep the hidden states of a reply that begins with its answer. Raises UsageError if the server keeps none."""
+        if completion.thinking or split_reasoning(completion.content).reasoning:
+            self._support.noted("states", "no states are kept of replies that begin with reasoning; turn it off")
+            return
+        spec, prompt = self._opened.spec, completion.usage.prompt or 0
+        folder = Path(spec.options.states_to)
+        await keep_served(folder, ask, spec.options.states, completion.states_path, prompt, spec.name)
 
     async def _formatted(self, ask: Ask, body: dict[str, Any]) -> Completion:
         """The answer to an ask for JSON, in a format that the endpoint accepts: if it is refused, without one."""
@@ -274,6 +288,8 @@ def open_model(argument: str, context: PlayerContext) -> OpenedModel:
     key = find_key(f"openai:{spec.name}", url, spec.options.key_env, own, context.limits.allow_key)
     persona, extra = (NamedText.of(name, context.files) for name in (spec.options.persona, spec.options.extra))
     fields = {} if (budget := spec.options.thinking) is None else thinking_fields(host_of(url), budget)
+    if spec.options.states:
+        fields |= ASKED_FOR
     if extra is not None:
         fields |= read_extra(extra)
     price = price_of(context.limits.prices, context.limits.currency, host_of(url), spec.label, spec.name)

@@ -24,7 +24,8 @@ from pydantic import Field
 from liescope.common.errors import BadData, MissingKey, UsageError
 from liescope.common.key_finder import HIDDEN, Disguised, find_secret, is_word, looks, secrets_of
 from liescope.games.core import Reply
-from liescope.generate.players.player_registry import NamedText, SeatOptions, joined
+from liescope.generate.players.kept_states import StatesOptions
+from liescope.generate.players.player_registry import NamedText, joined
 
 _SHORTEST = 6  # a shorter key is no secret, and removing it would garble the text
 
@@ -201,7 +202,7 @@ _VARIABLE = "put the secret into a variable and name that in key_env"
 _SECRET_FIELD = re.compile(r'"([^"]*(?:key|token|secret|password|authorization))": "', re.I)  # in JSON
 
 
-class EndpointOptions(SeatOptions):
+class EndpointOptions(StatesOptions):
     """The options of a spec string that only models behind endpoints have."""
 
     reasoning_effort: str = Field(default="", description="How much the model reasons, in the endpoint's words.")

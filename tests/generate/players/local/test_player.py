@@ -17,9 +17,10 @@ import pytest
 from liescope.common.errors import BadData, BudgetSpent, MissingExtra, PlayerFailed, UnknownName, UsageError
 from liescope.games import Ask, AskKind, Mafia, MafiaSpec, Reply, start
 from liescope.games.core import Phase
+from liescope.generate.players.kept_states import keep_states, read_states
 from liescope.generate.players.local import local_player
 from liescope.generate.players.local.loading import Generated, Loaded, PromptRow, read_spec
-from liescope.generate.players.local.local_player import LocalPlayer, keep_states, open_local, read_states
+from liescope.generate.players.local.local_player import LocalPlayer, open_local
 from liescope.generate.players.player_protocol import Attempt, PlayerContext
 from liescope.generate.players.player_registry import open_player
 from liescope.generate.runs.journal import Journal
@@ -191,9 +192,8 @@ def test_the_states_of_an_answer_begin_after_the_reasoning(loaded: Loaded, tmp_p
     assert [loaded.answer_at(one) for one in (both, said, thought)] == [len(thought), 0, len(thought)]
     states = np.arange(len(both) * 2, dtype=np.float16).reshape(-1, 1, 2)
     ask = Ask("../g", 3, "A/B", AskKind.SPEAK, 1, Phase.DISCUSSION, 2)
-    keep_states(tmp_path / "states", ask, (5,), Generated(both, True, states), len(thought))
-    without = Generated(thought, True, states[: len(thought)])
-    keep_states(tmp_path / "states", replace(ask, step=4), (5,), without, len(thought))
+    keep_states(tmp_path / "states", ask, (5,), both, states, len(thought))
+    keep_states(tmp_path / "states", replace(ask, step=4), (5,), thought, states[: len(thought)], len(thought))
     (kept,) = read_states(tmp_path / "states")
     assert (kept.game_id, kept.speaker, kept.step, kept.layers) == ("../g", "A/B", 3, (5,))
     np.testing.assert_allclose(kept.mean, states[len(thought) :].astype(np.float32).mean(0))

@@ -1,0 +1,72 @@
+"""The hidden states that players kept of what they said, for the statements of a corpus."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from urllib.parse import unquote
+
+import numpy as np
+
+from liescope.common.errors import BadData, UsageError
+from liescope.common.reading import read_text
+from liescope.common.stores import local
+from liescope.detectors.examples import Example
+from liescope.detectors.probing.language_model import States
+from liescope.detectors.view.transcript import SAID
+from liescope.games.core import AskKind
+from liescope.generate.players.kept_states import read_states
+from liescope.generate.runs.run_folder import CONFIG_FILE
+
+Place = tuple[str, str, int, str, int]
+"""Where something was said: the game, who, the day, its phase and round."""
+_SPOKEN = (AskKind.SPEAK, AskKind.EXPLAINED_VOTE)
+_NAMED = re.compile(r"[?&]states_to=([^&\"'\s]+)")
+
+
+def place_of(example: Example) -> Place | None:
+    """Where a statement was made, if its game is at hand."""
+    if example.seen is None or example.seen.upto is None:
+        return None
+    turn = example.seen.transcript.turns[example.seen.upto - 1]
+    return (example.game_id, turn.player, turn.day, turn.phase, turn.round) if turn.kind == SAID else None
+
+
+def kept_states(given: str, model: str, last: bool) -> tuple[tuple[int, ...], Mapping[Place, States]]:
+    """(layers, by statement (layers, width), the mean over its answer's tokens, or the state at the last of them).
+
+    given: a folder that players named in `states_to`, or their run's; model: of which model, where several kept theirs.
+    Raises UsageError where there are none, BadData for states that are not alike.
+    """
+    found: dict[str, dict[Place, States]] = {}
+    shapes: dict[str, set[tuple[tuple[int, ...], int]]] = {}
+    for folder in _folders(given):
+        for one in read_states(folder):
+            if one.kind in _SPOKEN:
+                place = one.game_id, one.speaker, one.day, one.phase, one.round
+                state = one.states[-1] if last else one.mean.astype(np.float16)
+                found.setdefault(one.model, {})[place] = state
+                shapes.setdefault(one.model, set()).add((one.layers, state.shape[1]))
+    if not found:
+        raise UsageError(
+            f"{given} keeps no states of anything said; name the folder that players were given in states_to, or the "
+            "run's"
+        )
+    name = next(iter(found)) if len(found) == 1 else Path(model).resolve().name if Path(model).is_dir() else model
+    if name not in found:
+        raise UsageError(f"{given} keeps states of {', '.join(sorted(found))}, not of {name}; name one with --model")
+    if len(shapes[name]) > 1:
+        raise BadData(f"{given} keeps different layers of {name or 'a model'}; learn from runs that keep the same")
+    ((layers, _),) = shapes[name]
+    return layers, found[name]
+
+
+def _folders(given: str) -> Iterator[Path]:
+    folder = local(given)
+    if not folder.is_dir():
+        raise UsageError(f"there is no folder {given} with kept states")
+    config = folder / CONFIG_FILE
+    yield folder
+    if config.is_file():
+        yield from {Path(unquote(one)) for one in _NAMED.findall(read_text(config))} - {folder}
