@@ -75,7 +75,7 @@ def score(
     if "part" in given:
         raise UsageError("--part scores a share of a file into another; give --in and --out")
     own = ScoreFileSettings.of(given)
-    loaded = opened(model, own.cache)
+    loaded = opened(model, own.cache, own.states)
     tables = loaded.score_stream(
         rows_of(file, own) if file else texts or _typed(),
         coverage=own.coverage,

@@ -182,6 +182,12 @@ class Detector(ABC):
         """
         return posteriors_of_scores(moments, scores_of(self, moments, progress))
 
+    def use_states(self, folder: str) -> None:  # noqa: ARG002
+        """Score by the hidden states that players kept in a folder, as far as it has them. Raises UsageError for a
+        detector that did not learn from such states.
+        """
+        raise UsageError(f"this {self.kind} did not learn from states that players kept; leave --states out")
+
     def explain(self, examples: Sequence[Example], most: int = 5) -> list[list[Reason]]:  # noqa: ARG002
         """By example, what counts most for or against deception, strongest first. Raises UsageError for a
         kind that gives no reasons.

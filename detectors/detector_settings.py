@@ -68,6 +68,10 @@ class TrainSettings(_Text, _Seeded):
     overwrite: Switch = Field(default=False, description="Replace an existing model at --out.")
 
 
+_STATES = Option(metavar="PATH")
+_OF_STATES = "For probes that learned from states that players kept: the folder of these."
+
+
 class ImportProbeSettings(OptionsModel):
     """What `import probe` takes."""
 
@@ -88,6 +92,8 @@ class ImportProbeSettings(OptionsModel):
 
 class ScoreSettings(ChatColumns, TextColumn):
     """What every way of scoring takes."""
+
+    states: Annotated[str | None, _STATES] = Field(default=None, description=_OF_STATES)
 
     coverage: float = Field(
         default=COVERAGE,
@@ -143,6 +149,7 @@ class EvaluateSettings(_Judges, _Seeded):
             choices=("out-of-fold", "test", "all"),
         ),
     ] = Field(default=None, description="out-of-fold (each group by what learned from others), test or all.")
+    states: Annotated[str | None, _STATES] = Field(default=None, description=_OF_STATES)
     observers: Switch = Field(default=False, description="Compare with the players' own judgement.")
     people: Annotated[Path | None, Option(metavar="FILE")] = Field(
         default=None, description="Label Studio's export (JSON or JSON_MIN) of tasks that people answered."

@@ -159,7 +159,7 @@ def score(
     Example:
         >>> liescope.score("models/tfidf", ["I investigated Bob. He is the mafioso."])
     """
-    own, detector = ScoreSettings.of(settings), opened(model, cache)
+    own, detector = ScoreSettings.of(settings), opened(model, cache, settings.get("states"))
     return detector.score(statements, coverage=own.coverage, reasons=own.reasons, progress=progress, columns=dict(own))
 
 
@@ -188,7 +188,7 @@ def score_file(
         >>> liescope.score_file("models/tfidf", "said.parquet", out="scores.parquet")
     """
     own = ScoreFileSettings.of(settings)
-    detector, part = opened(model, own.cache), own.part
+    detector, part = opened(model, own.cache, own.states), own.part
     file = Path(statements) if isinstance(statements, str | os.PathLike) else None
     given = rows_of(file, own) if file else each_statement(statements)
     if part is not None and file is None:
@@ -221,13 +221,17 @@ def _windows(file: Path, rows: int, part: Part) -> range:
     return share
 
 
-def opened(model: str | os.PathLike[str] | LoadedDetector, cache: str | os.PathLike[str] | None) -> LoadedDetector:
-    """An opened detector; if it asks a chat model, it keeps the replies in this folder. Raises UsageError without a
-    folder if the detector was trained with one of its own, and what `load` raises.
+def opened(
+    model: str | os.PathLike[str] | LoadedDetector, cache: str | os.PathLike[str] | None, states: str | None = None
+) -> LoadedDetector:
+    """An opened detector; if it asks a chat model, it keeps the replies in this folder; states: kept by players. Raises
+    UsageError without a folder if the detector was trained with one of its own, and what `load` raises.
     """
     found = model if isinstance(model, LoadedDetector) else load(model)
     if isinstance(found.detector, AsksChatModel):
         found.detector.keep_replies_in(None if cache is None else Path(cache))
+    if states is not None:
+        found.detector.use_states(states)
     return found
 
 

@@ -15,7 +15,7 @@ is read of a fixed sentence is kept in either case, so that another model of the
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal, Self
 
@@ -29,10 +29,12 @@ from liescope.common.sentence_encoder import LOCAL, PART, kept_name, saved_name
 from liescope.common.statistics import Bools, Floats, expit
 from liescope.common.text import ASSISTANT
 from liescope.detectors.detector import Detector, DetectorOptions, Groups, Progress, Publication, silent
+from liescope.detectors.detector_settings import WORDS
 from liescope.detectors.examples import Example
 from liescope.detectors.folds import by_game, by_unit
 from liescope.detectors.logistic import TRAIN_AGAIN, read_numbers, two_columns, write_numbers
 from liescope.detectors.probing.heads import Head, HeadName, learn
+from liescope.detectors.probing.kept_states import Place, kept_states, place_of
 from liescope.detectors.probing.language_model import (
     ANSWER,
     ASKS,
@@ -51,6 +53,7 @@ from liescope.detectors.probing.styles import doubled
 from liescope.detectors.text_form import TextConfig, clean, hide_roles, textualize, viewed
 
 CHAT, TEXT = "chat", "text"
+KEPT = "kept by players"
 _FILE, _PROBE_FILE, _QUESTIONS_FILE = "head.safetensors", "probe.npy", "questions.json"
 _LARGEST = 2**16  # bytes of questions
 _PROBE = ("Who do you trust?", "I checked player1 last night and I trust player2.")
@@ -74,6 +77,9 @@ class ProbeOptions(DetectorOptions):
     )
     questions: str = Field(
         default="", exclude=True, description="for answer and yes-no: several, or a TOML file of your own questions"
+    )
+    states: str = Field(
+        default="", description="learn from the states that players kept: the folder they name in states_to, or the run"
     )
     head: HeadName = Field(default="logistic", description="what reads the states: logistic, mean-difference, lda, mlp")
     styles: bool = Field(default=False, description="learn from each statement in a second, random style as well")
@@ -102,24 +108,40 @@ class ProbeDetector(Detector):
     _states: Activations
     _head: Head
     _told: tuple[str, ...] = ()
-    _asked = _unanswered = 0
+    _read_so_far = _unanswered = _from_text = 0
+    _kept: Mapping[Place, States] = {}
 
     def prepare(self) -> None:
-        read_questions(self.options.questions)
+        o = self.options
+        read_questions(o.questions)
+        if o.states and (o.read in ASKS or self.text.view != WORDS):
+            raise UsageError("players keep the states of what they said: use --states with --read tokens or last alone")
+        if o.states and o.styles:
+            raise UsageError("players keep the states of words as they said them: leave --states or --styles out")
 
     def fit(self, examples: Sequence[Example], y: Bools, groups: Groups, progress: Progress = silent) -> Self:
         model, layers = self._open()
         o = self.options
         if o.styles:
             examples, y, groups = doubled(examples, y, groups, o.seed)
+        if o.states:
+            rows = [at for at, one in enumerate(examples) if place_of(one) in self._kept]
+            if y[rows].all() or not y[rows].any():
+                raise UsageError(
+                    f"{len(rows):,} of {len(y):,} statements have states in {o.states}, not of both classes"
+                )
+            left = f"probe: {len(y) - len(rows):,} of {len(y):,} statements have no kept states; not learned from"
+            self._told = (left,) * (len(rows) < len(y))
+            examples, y, groups = [examples[at] for at in rows], y[rows], groups[rows]
         states = self._read(examples, progress, remember=True)
         best = 0
         if states.shape[1] > 1:
             found, left_out = self._try_layers(states, y, groups, [one.speaker_model for one in examples], progress)
             best = int(found.argmax())
-            self._told = (f"probe: layer {layers[best]} of {model.layers} is the best on {left_out}",)
+            self._told += (f"probe: layer {layers[best]} of {model.layers} is the best on {left_out}",)
         self._head = learn(o.head, _of_layer(states, best), y, groups, o.strength, o.seed)
-        self.options = o.model_copy(update={"layer": layers[best], "model": kept_name(o.model)})
+        of = KEPT if o.states else ""
+        self.options = o.model_copy(update={"layer": layers[best], "model": kept_name(o.model), "states": of})
         self._tell()
         return self
 
@@ -142,13 +164,17 @@ class ProbeDetector(Detector):
         if o.questions and not questions:
             raise UsageError(f"nothing is asked with --read {o.read}; use --questions with --read {' or '.join(ASKS)}")
         model = language_model(o.model)
-        layers = candidates(model, o)
+        layers, kept = candidates(model, o), dict[Place, States]()
+        if o.states:
+            layers, kept = kept_states(o.states, o.model, o.read == "last", o.layer)
         if o.form == "auto":
             o = o.model_copy(update={"form": CHAT if model.has_template else TEXT})
         elif o.form == CHAT and not model.has_template:
             raise UsageError(f"{o.model} has no chat template; read plain text with --form text")
-        self.options, self._told, self._asked, self._unanswered = o, (), 0, 0
+        self.options, self._told, self._kept = o, (), kept
+        self._read_so_far = self._unanswered = self._from_text = 0
         self._states = Activations(model, layers, o.max_length, o.read, questions)
+        self._check_kept()
         return model, layers
 
     def predict_proba(self, examples: Sequence[Example], progress: Progress = silent) -> Floats:
@@ -195,20 +221,44 @@ class ProbeDetector(Detector):
         detector._head = head
         return detector
 
+    def use_states(self, folder: str) -> None:
+        o = self.options
+        if not o.states:
+            super().use_states(folder)
+        self._kept = kept_states(folder, o.model, o.read == "last", o.layer)[1]
+        self._check_kept()
+
+    def _check_kept(self) -> None:
+        width = self._states.model.width
+        if self._states.layers[-1] > self._states.model.layers or any(
+            one.shape[1] != width for one in self._kept.values()
+        ):
+            raise UsageError(f"the kept states are not of {self.options.model}: its layers or their width are others")
+
     def _read(self, examples: Sequence[Example], progress: Progress, remember: bool = False) -> States:
-        passages = [passage(example, self.text, self.options.form == CHAT) for example in examples]
-        states = self._states.of(passages, progress, remember)
-        self._asked += len(passages)
+        kept = [self._kept.get(place) if self._kept and (place := place_of(one)) else None for one in examples]
+        rows = [at for at, one in enumerate(kept) if one is None]
+        passages = [passage(examples[at], self.text, self.options.form == CHAT) for at in rows]
+        for at, one in zip(rows, self._states.of(passages, progress, remember) if rows else (), strict=True):
+            kept[at] = one
+        self._read_so_far += len(examples)
+        self._from_text += len(rows)
         self._unanswered += sum(one in self._states.model.unanswered for one in passages)
         self._tell()
-        return states
+        return np.stack([one for one in kept if one is not None])
 
     def _tell(self) -> None:
-        silent_ones = (
-            f"probe: about {self._unanswered:,} of {self._asked:,} statements the model answered neither yes nor no; "
-            "the state before its answer stands for the answer's",
-        )
-        self.notes = (*self._told, *silent_ones * (self.options.read == ANSWER and self._unanswered > 0))
+        notes, of = list(self._told), f"of {self._read_so_far:,} statements"
+        if self.options.read == ANSWER and self._unanswered:
+            notes.append(
+                f"probe: about {self._unanswered:,} {of} the model answered neither yes nor no; the state before its "
+                "answer stands for the answer's"
+            )
+        if self.options.states and self._from_text:
+            notes.append(
+                f"probe: {self._from_text:,} {of} were scored by their text, for want of states that were kept"
+            )
+        self.notes = tuple(notes)
 
     def _try_layers(
         self, states: States, y: Bools, groups: Groups, speakers: Sequence[str], progress: Progress

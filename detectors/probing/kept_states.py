@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -33,21 +34,15 @@ def place_of(example: Example) -> Place | None:
     return (example.game_id, turn.player, turn.day, turn.phase, turn.round) if turn.kind == SAID else None
 
 
-def kept_states(given: str, model: str, last: bool) -> tuple[tuple[int, ...], Mapping[Place, States]]:
+def kept_states(given: str, model: str, last: bool, layer: int = 0) -> tuple[tuple[int, ...], dict[Place, States]]:
     """(layers, by statement (layers, width), the mean over its answer's tokens, or the state at the last of them).
 
-    given: a folder that players named in `states_to`, or their run's; model: of which model, where several kept theirs.
-    Raises UsageError where there are none, BadData for states that are not alike.
+    given: a folder that players named in `states_to`, or their run's; model: of which model, where several kept theirs;
+    layer: this one alone, 0 for all. Raises UsageError where there are none, BadData for states that are not alike.
     """
-    found: dict[str, dict[Place, States]] = {}
-    shapes: dict[str, set[tuple[tuple[int, ...], int]]] = {}
-    for folder in _folders(given):
-        for one in read_states(folder):
-            if one.kind in _SPOKEN:
-                place = one.game_id, one.speaker, one.day, one.phase, one.round
-                state = one.states[-1] if last else one.mean.astype(np.float16)
-                found.setdefault(one.model, {})[place] = state
-                shapes.setdefault(one.model, set()).add((one.layers, state.shape[1]))
+    folders = tuple(_folders(given))
+    times = [path.stat().st_mtime_ns for folder in folders for path in folder.glob("*/*.safetensors")]
+    found = _every(folders, last, (len(times), max(times, default=0)))
     if not found:
         raise UsageError(
             f"{given} keeps no states of anything said; name the folder that players were given in states_to, or the "
@@ -56,10 +51,28 @@ def kept_states(given: str, model: str, last: bool) -> tuple[tuple[int, ...], Ma
     name = next(iter(found)) if len(found) == 1 else Path(model).resolve().name if Path(model).is_dir() else model
     if name not in found:
         raise UsageError(f"{given} keeps states of {', '.join(sorted(found))}, not of {name}; name one with --model")
-    if len(shapes[name]) > 1:
+    (layers, _), *others = {(layers, states.shape[1]) for layers, states in found[name].values()}
+    if others:
         raise BadData(f"{given} keeps different layers of {name or 'a model'}; learn from runs that keep the same")
-    ((layers, _),) = shapes[name]
-    return layers, found[name]
+    if layer and layer not in layers:
+        raise UsageError(f"{given} keeps the layers {', '.join(map(str, layers))}; --layer {layer} is none of them")
+    at = slice(layers.index(layer), layers.index(layer) + 1) if layer else slice(None)
+    return layers[at], {place: states[at] for place, (_, states) in found[name].items()}
+
+
+@lru_cache(maxsize=1)
+def _every(
+    folders: tuple[Path, ...], last: bool, _changed: object
+) -> Mapping[str, Mapping[Place, tuple[tuple[int, ...], States]]]:
+    """By model and statement, its layers and states."""
+    found: dict[str, dict[Place, tuple[tuple[int, ...], States]]] = {}
+    for folder in folders:
+        for one in read_states(folder):
+            if one.kind in _SPOKEN:
+                place = one.game_id, one.speaker, one.day, one.phase, one.round
+                state = one.states[-1] if last else one.mean.astype(np.float16)
+                found.setdefault(one.model, {})[place] = one.layers, state
+    return found
 
 
 def _folders(given: str) -> Iterator[Path]:

@@ -91,6 +91,11 @@ class LanguageModel:
         return int(self.model.config.get_text_config().num_hidden_layers)
 
     @property
+    def width(self) -> int:
+        """Of a hidden state."""
+        return int(self.model.config.get_text_config().hidden_size)
+
+    @property
     def has_template(self) -> bool:
         """Whether it can read a chat."""
         return bool(self._tokenizer.chat_template)
@@ -114,8 +119,10 @@ class LanguageModel:
         windows = [(at, ids, len(ids) - 1) for at, ids in asked]
         if read != ANSWER:
             windows = [(at, *own) for at, one in enumerate(passages) for own in self._windows(one, longest, read)]
-        width = self.model.config.get_text_config().hidden_size
-        sums, counts = np.zeros((len(passages), len(layers), width), np.float32), np.zeros(len(passages), np.float32)
+        sums, counts = (
+            np.zeros((len(passages), len(layers), self.width), np.float32),
+            np.zeros(len(passages), np.float32),
+        )
         for part in _batches([ids for _, ids, _ in windows], self.model.device):
             at = [windows[i][0] for i in part]
             rows, starts = [windows[i][1] for i in part], [windows[i][2] for i in part]
@@ -126,7 +133,8 @@ class LanguageModel:
                 found, tokens = self._at_own(rows, starts, layers)
             np.add.at(sums, at, found)
             np.add.at(counts, at, tokens)
-        return np.clip(sums / counts[:, None, None], -_LARGEST, _LARGEST).astype(np.float16)
+        means: States = np.clip(sums / counts[:, None, None], -_LARGEST, _LARGEST).astype(np.float16)
+        return means
 
     def copy_to(self, folder: Path) -> None:
         """Copy its files."""

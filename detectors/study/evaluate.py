@@ -90,6 +90,9 @@ def evaluate(
         for model in loaded.values():
             if limits.cache is not None and isinstance(model.detector, AsksChatModel):
                 model.detector.keep_replies_in(limits.cache)
+        for model in [one for one in loaded.values() if one.file.options.get("states")] or loaded.values():
+            if own.states is not None:
+                model.detector.use_states(own.states)
         found = corpus_of(corpus, labels, groups)
         result = _evaluate(loaded, found, name, own, judges, people, show, progress)
         result = replace(result, receipt=getattr(found, "receipt", None))
