@@ -27,6 +27,8 @@ TARGETS = tuple(tables.TARGETS)
 GOLD = "gold"
 _LARGE = ("transcript",)  # no detector reads it
 _ASSESSED = ("self", "peer")  # labels of games played with assessments
+Place = tuple[str, str, int, str, int]
+"""Where something was said: the game, who, the day, its phase and round."""
 _BACKSLASH = "\\"
 _NOTED = pl.col("read_notes").list.contains(LOST_TEXT).fill_null(value=False)
 _LOST = (pl.col("text").str.strip_chars() == _BACKSLASH) | _NOTED
@@ -225,6 +227,14 @@ def moment_of(example: Example) -> GameMoment:
         for at, ((who, text), thought) in enumerate(zip(said, thoughts, strict=True))
     )
     return GameMoment(Transcript(example.game_id, names, turns))
+
+
+def place_of(example: Example) -> Place | None:
+    """Where a statement was made, if its game is at hand."""
+    if example.seen is None or example.seen.upto is None:
+        return None
+    turn = example.seen.transcript.turns[example.seen.upto - 1]
+    return (example.game_id, turn.player, turn.day, turn.phase, turn.round) if turn.kind == SAID else None
 
 
 def labelled(

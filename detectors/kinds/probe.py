@@ -30,11 +30,10 @@ from liescope.common.statistics import Bools, Floats, expit
 from liescope.common.text import ASSISTANT
 from liescope.detectors.detector import Detector, DetectorOptions, Groups, Progress, Publication, silent
 from liescope.detectors.detector_settings import WORDS
-from liescope.detectors.examples import Example
+from liescope.detectors.examples import Example, Place, place_of
 from liescope.detectors.folds import by_game, by_unit
 from liescope.detectors.logistic import TRAIN_AGAIN, read_numbers, two_columns, write_numbers
 from liescope.detectors.probing.heads import Head, HeadName, learn
-from liescope.detectors.probing.kept_states import Place, kept_states, place_of
 from liescope.detectors.probing.language_model import (
     ANSWER,
     ASKS,
@@ -166,6 +165,8 @@ class ProbeDetector(Detector):
         model = language_model(o.model)
         layers, kept = candidates(model, o), dict[Place, States]()
         if o.states:
+            from liescope.detectors.probing.kept_states import kept_states
+
             layers, kept = kept_states(o.states, o.model, o.read == "last", o.layer)
         if o.form == "auto":
             o = o.model_copy(update={"form": CHAT if model.has_template else TEXT})
@@ -222,6 +223,8 @@ class ProbeDetector(Detector):
         return detector
 
     def use_states(self, folder: str) -> None:
+        from liescope.detectors.probing.kept_states import kept_states
+
         o = self.options
         if not o.states:
             super().use_states(folder)

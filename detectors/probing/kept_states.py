@@ -13,25 +13,12 @@ import numpy as np
 from liescope.common.errors import BadData, UsageError
 from liescope.common.reading import read_text
 from liescope.common.stores import local
-from liescope.detectors.examples import Example
+from liescope.detectors.examples import Place
 from liescope.detectors.probing.language_model import States
-from liescope.detectors.view.transcript import SAID
 from liescope.games.core import AskKind
-from liescope.generate.players.kept_states import read_states
-from liescope.generate.runs.run_folder import CONFIG_FILE
 
-Place = tuple[str, str, int, str, int]
-"""Where something was said: the game, who, the day, its phase and round."""
 _SPOKEN = (AskKind.SPEAK, AskKind.EXPLAINED_VOTE)
 _NAMED = re.compile(r"[?&]states_to=([^&\"'\s]+)")
-
-
-def place_of(example: Example) -> Place | None:
-    """Where a statement was made, if its game is at hand."""
-    if example.seen is None or example.seen.upto is None:
-        return None
-    turn = example.seen.transcript.turns[example.seen.upto - 1]
-    return (example.game_id, turn.player, turn.day, turn.phase, turn.round) if turn.kind == SAID else None
 
 
 def kept_states(given: str, model: str, last: bool, layer: int = 0) -> tuple[tuple[int, ...], dict[Place, States]]:
@@ -65,6 +52,8 @@ def _every(
     folders: tuple[Path, ...], last: bool, _changed: object
 ) -> Mapping[str, Mapping[Place, tuple[tuple[int, ...], States]]]:
     """By model and statement, its layers and states."""
+    from liescope.generate.players.kept_states import read_states  # with everything that players need
+
     found: dict[str, dict[Place, tuple[tuple[int, ...], States]]] = {}
     for folder in folders:
         for one in read_states(folder):
@@ -79,6 +68,8 @@ def _folders(given: str) -> Iterator[Path]:
     folder = local(given)
     if not folder.is_dir():
         raise UsageError(f"there is no folder {given} with kept states")
+    from liescope.generate.runs.run_folder import CONFIG_FILE
+
     config = folder / CONFIG_FILE
     yield folder
     if config.is_file():
