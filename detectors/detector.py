@@ -169,6 +169,15 @@ class Detector(ABC):
     def predict_proba(self, examples: Sequence[Example], progress: Progress = silent, /) -> Floats:
         """(n, 2): probability of honest, probability of deceptive, in scikit-learn's order of classes."""
 
+    def parts(
+        self,
+        examples: Sequence[Example],  # noqa: ARG002
+        progress: Progress = silent,  # noqa: ARG002
+        /,
+    ) -> Mapping[str, Floats]:
+        """What scores are made of, if that has names: (n,) probabilities by name, for further columns of scores."""
+        return {}
+
     @property
     def judges_players(self) -> bool:
         """Whether it judges players by more than the scores of their statements."""

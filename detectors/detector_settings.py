@@ -122,7 +122,7 @@ class _Judges(OptionsModel):
     heading: ClassVar[str] = "Chat models beside the detectors"
 
     judge_limit: int | None = Field(default=None, ge=1, description="How many statements, drawn by whole games.")
-    judge_prompt: Path | None = Field(default=None, description="A TOML file with another prompt.")
+    judge_prompt: Path | None = Field(default=None, description="A TOML file with another prompt, or rubric.")
     judge_cache: Annotated[Path | None, Option(shown="in the user's cache folder")] = Field(
         default=None, description="The folder that keeps every reply."
     )

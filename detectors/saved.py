@@ -155,8 +155,8 @@ class LoadedDetector:
         reasons: int = 0,
     ) -> pl.DataFrame:
         """Scores of statements already read: statement_id, text, score, flag_at_1pct_fpr, flag_at_5pct_fpr,
-        `ABOVE_ORDINARY` if the detector has such a threshold, verdict, abstains (why a verdict does), score_null, and
-        reasons if any are asked for.
+        `ABOVE_ORDINARY` if the detector has such a threshold, verdict, abstains (why a verdict does), score_null,
+        `score_NAME` of each of the detector's parts, and reasons if any are asked for.
         """
         asked = [one.example for one in statements if one.example is not None]
         self._left_out[NO_REASONING] += sum(one.null == NO_REASONING for one in statements)
@@ -174,6 +174,11 @@ class LoadedDetector:
             flags[ABOVE_ORDINARY] = flagged(pl.col("score"), at)
         first = list(_SCORED)[:3]
         scores = table.with_columns(**flags).select(*first, *flags, *(name for name in _SCORED if name not in first))
+        there = np.array([one.example is not None for one in statements], dtype=bool)
+        for name, values in self.detector.parts(asked, progress).items():
+            every = np.full(len(there), np.nan)
+            every[there] = values
+            scores = scores.with_columns(pl.Series(f"score_{name}", every, nan_to_null=True))
         return scores.with_columns(self._reasons(statements, reasons)) if reasons else scores
 
     def _verdicts(

@@ -146,11 +146,12 @@ def score(
     Returns one row for each statement, in order: `statement_id` (if any was given), `text`, `score` in [0, 1],
     `flag_at_1pct_fpr` and `flag_at_5pct_fpr` (whether the score is above the threshold that keeps this false positive
     rate on the model's validation games; null if there was nothing to choose it on), `flag_at_1pct_ordinary` (the same
-    for ordinary chats, of a model that was trained with some), `verdict` ("deceptive", "honest"
-    or "abstain"; null where nothing is promised), `abstains`, (why a verdict abstains) and `score_null` (why there is
-    no score). coverage: from 0.5 to 0.99; at most 1 - coverage of either class gets the other's verdict, in games like
-    those of the model's corpus. Whether the texts could be such games is tested; where they could not, there are no
-    verdicts, and `load(model).notes` says so. reasons: how many of the weightiest words or claims to name in a column
+    for ordinary chats, of a model that was trained with some), `verdict` ("deceptive", "honest" or "abstain"; null
+    where nothing is promised), `abstains` (why a verdict abstains), `score_null` (why there is no score), and
+    `score_NAME` for each criterion, or judge, of a judge that has several. coverage: from 0.5 to 0.99; at most
+    1 - coverage of either class gets the other's verdict, in games like those of the model's corpus. Whether the texts
+    could be such games is tested; where they could not, there are no verdicts, and `load(model).notes` says so.
+    reasons: how many of the weightiest words or claims to name in a column
     `reasons`. cache: the folder for the replies of a chat model, for the kinds that ask one.
 
     Raises UsageError for something that is not a statement, a coverage out of range or a kind without reasons, BadData
@@ -255,7 +256,12 @@ def score_lines(table: pl.DataFrame, width: int | None) -> Iterator[str]:
         else:
             yield cut(f"{score:5}  {flag:17}  {verdict:9}  {text}", width)
             yield from reason_lines([f"abstains: {why}"] if why and above else (), width)
-        yield from reason_lines(row.get("reasons") or (), width)
+        parts = [f"{n.removeprefix('score_')} {row[n]:.2f}" for n in _parts(table) if row[n] is not None]
+        yield from reason_lines([*[", ".join(parts)] * bool(parts), *(row.get("reasons") or ())], width)
+
+
+def _parts(table: pl.DataFrame) -> list[str]:
+    return [name for name in table.columns if name.startswith("score_") and name != "score_null"]
 
 
 def reason_lines(reasons: Iterable[str], width: int | None) -> Iterator[str]:

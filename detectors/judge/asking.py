@@ -70,14 +70,14 @@ SPENT: defaultdict[str, Spent] = defaultdict(Spent)
 @dataclass(slots=True, kw_only=True)
 class Answers:
     """What a judge said. label: its name in tables; priced: whether its requests have a price; stated: whether it
-    states numbers, None while unknown; answers: by place in the questions, the probability of a lie; failed: questions
-    without an answer, by reason; served: models that the endpoint says it used.
+    states numbers, None while unknown; answers: by place in the questions, the probability of a lie by criterion,
+    NaN for one without; failed: questions without an answer, by reason; served: models that the endpoint says it used.
     """
 
     label: str
     priced: bool = False
     stated: bool | None = None
-    answers: dict[int, float] = field(default_factory=dict)
+    answers: dict[int, tuple[float, ...]] = field(default_factory=dict)
     failed: Counter[str] = field(default_factory=Counter)
     served: set[str] = field(default_factory=set)
 
@@ -143,7 +143,7 @@ class Asking(Answers):
         key = request_key(self.model.endpoint.base_url, self._body(question), self.context.draw(ask.game), ask)
         return self.context.cache.find(key) is not None
 
-    def _read(self, question: Question, reply: Completion) -> float:
+    def _read(self, question: Question, reply: Completion) -> tuple[float, ...]:
         """The answer in a reply. Raises _Unread."""
         if reply.served_model is not None:
             self.served.add(reply.served_model)
@@ -246,9 +246,10 @@ def ask_judge(
         with ReplyCache(folder) as cache:
             context = PlayerContext(spent.add, "", limits=limits, halt=halt, cache=cache)
             context = replace(context, spent_tokens=spent.tokens, spent_cost=spent.cost or 0.0)
+            numbers = True if any(one.criteria for one in questions) else stated
             model = open_model(spec.removeprefix(KIND), context)
             priced = model.price is not None
-            asking = Asking(label=model.spec.label, priced=priced, stated=stated, model=model, context=context)
+            asking = Asking(label=model.spec.label, priced=priced, stated=numbers, model=model, context=context)
             endpoint = asking.model.endpoint
             activity = context.activity.at(endpoint.host)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from math import nan
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,45 +65,59 @@ def label_of(spec: LocalSpec) -> str:
 
 def ask_local(
     spec: LocalSpec, questions: Sequence[Question], cache: ReplyCache, ask: Ask, progress: Progress
-) -> tuple[dict[int, float], Counter[str], int]:
-    """(the probability of a lie by place in the questions, questions without an answer by reason, how many answers were
-    kept from before). Raises as `load`; what was answered until then is kept.
+) -> tuple[dict[int, tuple[float, ...]], Counter[str], int]:
+    """(the probability of a lie by place in the questions and criterion, questions without an answer by reason, how
+    many answers were kept from before). Raises as `load`; what was answered until then is kept.
     """
     folder = transformer_folder(spec.name, "language model", CHOICES, spec.options.revision)
     files = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in sorted(folder.iterdir())]
     about = {"options": spec.options.model_dump(include=_ANSWERING), "files": files}
-    asked = [{**about, "prompt": one.label, "labels": sorted(one.sides.items())} for one in questions]
-    keys = [request_key(KIND, one, "", ask) for one in asked]
-    kept = [cache.find(key) for key in keys]
-    odds = {at: json.loads(reply)["log_odds"] for at, reply in enumerate(kept) if reply is not None}
-    new, failed, known = [at for at in range(len(keys)) if at not in odds], Counter[str](), len(odds)
+    prompts = [label for one in questions for label in one.labels]
+    labels = sorted(questions[0].sides.items()) if questions else []
+    keys = [request_key(KIND, {**about, "prompt": one, "labels": labels}, "", ask) for one in prompts]
+    odds = {at: json.loads(kept)["log_odds"] for at, key in enumerate(keys) if (kept := cache.find(key)) is not None}
+    new, failed, known = [at for at in range(len(keys)) if at not in odds], dict[int, str](), len(odds)
     if new:
         name = json.dumps(about)
         if name not in _held:
             _held.clear()  # before the next one takes its memory
             _held[name] = load(spec)
-        for answers in _answers(_held[name], spec, [questions[at] for at in new], ask, failed):
-            for at, value in answers.items():
-                odds[new[at]] = value
-                cache.keep(keys[new[at]], json.dumps({"log_odds": value}))
-            progress(f"asking {label_of(spec)}", len(odds) - known + failed.total(), len(new))
-            if not odds and failed.total() >= FRUITLESS:
-                raise UsageError(f"{label_of(spec)} answered none of {FRUITLESS} questions: {max(failed)}")
-    return {at: float(expit(value)) for at, value in odds.items()}, failed, known
+        for found in _answers(_held[name], spec, {at: prompts[at] for at in new}, questions[0].sides, ask, failed):
+            odds |= found
+            for at, value in found.items():
+                cache.keep(keys[at], json.dumps({"log_odds": value}))
+            progress(f"asking {label_of(spec)}", len(odds) - known + len(failed), len(new))
+            if not odds and len(failed) >= FRUITLESS:
+                why = next(iter(failed.values()))
+                raise UsageError(f"{label_of(spec)} answered none of {FRUITLESS} questions: {why}")
+    answers, reasons, start = dict[int, tuple[float, ...]](), Counter[str](), 0
+    for number, question in enumerate(questions):
+        own = range(start, start := start + len(question.labels))
+        if any(at in odds for at in own):
+            answers[number] = tuple(float(expit(odds.get(at, nan))) for at in own)
+        else:
+            reasons[failed[own[0]]] += 1
+    return answers, reasons, known
 
 
 def _answers(
-    loaded: Loaded, spec: LocalSpec, questions: Sequence[Question], ask: Ask, failed: Counter[str]
+    loaded: Loaded,
+    spec: LocalSpec,
+    questions: Mapping[int, str],
+    sides: Mapping[str, bool],
+    ask: Ask,
+    failed: dict[int, str],
 ) -> Iterator[Mapping[int, float]]:
-    """The log-odds of deceptive, by place, of a batch at a time. failed: counts those without."""
+    """The log-odds of deceptive, by place, of a batch at a time. failed: gets the reasons of those without."""
     template, options = str(loaded.tokenizer.chat_template or ""), spec.options
     if options.think is None and "enable_thinking" in template:
         options = options.model_copy(update={"think": False})
     thinks, end = loaded.thinks(options), "" if template else "\n\nAnswer:"
     most = spec.most_tokens(ask.kind, thinks) if thinks else 1
-    prompts = [loaded.prompt_ids([{"role": "user", "content": one.label + end}], options) for one in questions]
-    fits = [at for at, ids in enumerate(prompts) if len(ids) < loaded.context]
-    labels = _labels(loaded, spec, questions[0].sides)
+    chats = {at: [{"role": "user", "content": words + end}] for at, words in questions.items()}
+    prompts = {at: loaded.prompt_ids(chat, options) for at, chat in chats.items()}
+    fits = [at for at, ids in prompts.items() if len(ids) < loaded.context]
+    labels = _labels(loaded, spec, sides)
     budget = _TOKENS_ON_CPU if loaded.model.device.type == "cpu" else _TOKENS
     for part in by_length([min(len(prompts[at]) + most, loaded.context) for at in fits], budget):
         rows = options.batch or len(part)
@@ -110,8 +125,9 @@ def _answers(
             batch = {fits[i]: prompts[fits[i]] for i in part[start : start + rows]}
             batch = _thought(loaded, batch, most, failed) if thinks else batch
             yield _log_odds(loaded, batch, labels) if batch else {}
-    if long := len(prompts) - len(fits):
-        failed[f"the prompt is longer than the {loaded.context:,} tokens that the model takes"] += long
+    if len(fits) < len(prompts):
+        why = f"the prompt is longer than the {loaded.context:,} tokens that the model takes"
+        failed.update(dict.fromkeys(prompts.keys() - {*fits}, why))
         yield {}
 
 
@@ -124,7 +140,7 @@ def _log_odds(
 
 
 def _thought(
-    loaded: Loaded, prompts: Mapping[int, NDArray[np.int64]], most: int, failed: Counter[str]
+    loaded: Loaded, prompts: Mapping[int, NDArray[np.int64]], most: int, failed: dict[int, str]
 ) -> dict[int, NDArray[np.int64]]:
     """The prompts with what the model thinks first, up to where its answer begins."""
     rows = [PromptRow(ids, min(most, loaded.context - len(ids)), Sampling(temperature=0)) for ids in prompts.values()]
@@ -132,7 +148,7 @@ def _thought(
     for (at, ids), reply in zip(prompts.items(), write(loaded, rows), strict=True):
         answer = loaded.answer_at(reply.ids)
         if answer in (0, len(reply.ids)) and not reply.ended:
-            failed[f"what it thinks first did not end within {most:,} tokens, or its context"] += 1
+            failed[at] = f"what it thinks first did not end within {most:,} tokens, or its context"
         else:
             found[at] = np.concatenate([ids, reply.ids[:answer]])
     return found

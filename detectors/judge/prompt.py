@@ -9,11 +9,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import exp
+from math import exp, nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from liescope.common.errors import BadData
 from liescope.common.reading import Strict, read_toml
@@ -24,21 +24,34 @@ if TYPE_CHECKING:
     from liescope.generate.players.openai.completion import Alternatives, Completion
 
 DEFAULT = Path(__file__).with_name("prompt.toml")
+RUBRIC = "rubric"
+"""The name of Liescope's own prompt with criteria, for users."""
 ATTEMPTS = 3
 """New replies to a question until one can be read."""
 FRUITLESS = 20
 """Nothing more is asked after so many failures from the first question on."""
 _ADVICE = f"write it like {DEFAULT}"
 _LARGEST = 2**16  # bytes
-_Kind = Literal["label", "confidence"]
-_KINDS: tuple[_Kind, ...] = ("label", "confidence")
+_Kind = Literal["label", "confidence", "criteria"]
+_KINDS: tuple[_Kind, ...] = ("label", "confidence", "criteria")
 _Words = Annotated[list[Annotated[str, Field(min_length=1, max_length=40)]], Field(min_length=1, max_length=20)]
+
+
+class Criterion(Strict):
+    """One of several things that are asked about a statement. question: "" for the target's own, whose answer is yes if
+    the statement deceives, as that of every question should be; weight: how much it counts, None to learn that.
+    """
+
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
+    question: Annotated[str, Field(max_length=1000)] = ""
+    weight: Annotated[float, Field(gt=0, le=100)] | None = None
 
 
 class JudgePrompt(Strict):
     """prompt: with {question}, {statement} and {answer}; views: variants of it, by the name of a view of reasoning;
     question: by target; answer: how to answer, with {deceptive} and {honest}; deceptive, honest: the words of either
-    answer, the first one to be used.
+    answer, the first one to be used; criteria: asked in place of the one question. A prompt with criteria has
+    everything else from Liescope's own, unless it brings its own.
     """
 
     prompt: str
@@ -47,13 +60,21 @@ class JudgePrompt(Strict):
     deceptive: _Words
     honest: _Words
     views: dict[str, str] = Field(default_factory=dict)
+    criteria: Annotated[tuple[Criterion, ...], Field(max_length=20)] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _completed(cls, given: Any) -> Any:
+        if not (isinstance(given, Mapping) and given.get("criteria")):
+            return given
+        return read_toml(DEFAULT, JudgePrompt, _LARGEST, _ADVICE).model_dump() | dict(given)
 
     def check_has(self, view: str) -> None:
         """Raises BadData if the prompt lacks what questions with this view need."""
         parts = ("{question}", "{statement}", "{answer}")
         wanted: dict[str, tuple[str, tuple[str, ...]]] = {"prompt": (self.prompt, parts)}
         wanted |= {f"question.{target}": (self.question.get(target, ""), ()) for target in TARGETS}
-        wanted |= {f"answer.{kind}": (self.answer.get(kind, ""), ()) for kind in _KINDS}
+        wanted |= {f"answer.{kind}": (self.answer.get(kind, ""), ()) for kind in _KINDS[: 2 + bool(self.criteria)]}
         if view != WORDS:
             wanted[f"views.{view}"] = self.views.get(view, ""), parts
         for name, (text, needed) in wanted.items():
@@ -69,43 +90,61 @@ class JudgePrompt(Strict):
     def about_statement(self, statement: str, target: str, view: str = WORDS) -> Question:
         """The question about a statement. statement: as a detector reads it; view: what that shows."""
         labels = {"{deceptive}": self.deceptive[0], "{honest}": self.honest[0]}
+        asked = {one.name: one.question or self.question[target] for one in self.criteria}
 
-        def words(kind: _Kind) -> str:
-            filled = {"{question}": self.question[target], "{answer}": _filled(self.answer[kind], labels)}
+        def words(kind: _Kind, question: str) -> str:
+            filled = {"{question}": question, "{answer}": _filled(self.answer[kind], labels)}
             # The statement comes last, so that placeholders within it are not filled in.
             asked = _filled(self.prompt if view == WORDS else self.views[view], filled)
             return asked.strip().replace("{statement}", statement)
 
-        return Question(words("label"), words("confidence"), self.sides)
+        if not asked:
+            own = self.question[target]
+            return Question((words("label", own),), words("confidence", own), self.sides)
+        listed = "\n".join(f"- {name}: {question}" for name, question in asked.items())
+        each = tuple(words("label", question) for question in asked.values())
+        return Question(each, words("criteria", listed), self.sides, tuple(asked))
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """label, number: the prompt for a word, and for a number; sides: of the words."""
+    """labels: the prompts for a word, one for each criterion; number: the one for all numbers; sides: of the words;
+    criteria: their names, () for a plain question.
+    """
 
-    label: str
+    labels: tuple[str, ...]
     number: str
     sides: Mapping[str, bool] = field(compare=False)
+    criteria: tuple[str, ...] = ()
 
     def words(self, stated: bool) -> str:
-        """The prompt. stated: whether to ask for a number instead of a word."""
-        return self.number if stated else self.label
+        """The prompt of a request. stated: whether to ask for a number instead of a word."""
+        return self.number if stated else self.labels[0]
 
-    def read(self, reply: Completion, stated: bool) -> float | None:
-        """The probability that the statement is deceptive; None for a reply that gives none."""
-        if stated:
-            return stated_probability(reply.content, self.sides)
-        return label_probability(reply.tokens, self.sides)
+    def read(self, reply: Completion, stated: bool) -> tuple[float, ...] | None:
+        """The probability that the statement is deceptive, by criterion, NaN for one without; None for a reply that
+        gives none.
+        """
+        if self.criteria:
+            return stated_criteria(reply.content, self.criteria)
+        text, tokens = reply.content, reply.tokens
+        found = stated_probability(text, self.sides) if stated else label_probability(tokens, self.sides)
+        return None if found is None else (found,)
 
 
 def read_prompt(path: Path | None = None, view: str = WORDS) -> JudgePrompt:
-    """The prompt in a TOML file, with what this view needs; by default Liescope's own. Raises BadData."""
+    """The prompt in a TOML file, with what this view needs; by default, or by the name `RUBRIC`, Liescope's own. Raises
+    BadData.
+    """
     path = path or DEFAULT
+    path = DEFAULT.with_name(f"{RUBRIC}.toml") if str(path) == RUBRIC and not path.exists() else path
     prompt = read_toml(path, JudgePrompt, _LARGEST, _ADVICE)
     prompt.check_has(view)
     both = {word.casefold() for word in prompt.deceptive} & {word.casefold() for word in prompt.honest}
     if both:
         raise BadData(f"{path}: {', '.join(sorted(both))} cannot mean both deceptive and honest; {_ADVICE}")
+    if len({one.name for one in prompt.criteria}) < len(prompt.criteria):
+        raise BadData(f"{path}: two criteria have one name; give each a name of its own")
     return prompt
 
 
@@ -192,6 +231,22 @@ def stated_probability(text: str, sides: Mapping[str, bool]) -> float | None:
     return value if verdict else 1 - value
 
 
+def stated_criteria(text: str, names: Sequence[str]) -> tuple[float, ...] | None:
+    """The probabilities that a JSON object in a text states, by name, NaN for one that it leaves out; None if it states
+    none.
+    """
+    from liescope.generate.players.parsing.choice import clean
+    from liescope.generate.players.parsing.reply_forms import find_object
+
+    def wanted(value: Any) -> dict[str, Any] | None:
+        known = {str(key).strip().casefold(): item for key, item in value.items()} if isinstance(value, Mapping) else {}
+        return known if known.keys() & {*names} else None
+
+    found = find_object(clean(text).answer, [], wanted) or {}
+    stated = [_read(found.get(name)) for name in names]
+    return None if not any(one is not None for one in stated) else tuple(nan if one is None else one for one in stated)
+
+
 def _fields(value: Any) -> dict[str, Any] | None:
     if not isinstance(value, Mapping):
         return None
@@ -206,6 +261,8 @@ def _stated(fields: Mapping[str, Any]) -> tuple[str, float | None]:
 
 
 def _read(value: Any) -> float | None:
+    if isinstance(value, float) and 0 <= value <= 1:
+        return value
     words = str(value).strip().casefold()
     found = None if isinstance(value, bool) else _VALUE.fullmatch(words)
     return _share(found[1], found[2]) if found else _DEGREES.get(words)

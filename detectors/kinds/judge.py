@@ -4,8 +4,9 @@ training statements calibrate the others.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Self
 
@@ -14,69 +15,49 @@ from pydantic import Field, TypeAdapter
 
 from liescope.common.errors import UsageError
 from liescope.common.reading import Strict, read_json
-from liescope.common.statistics import Bools, Floats, expit, log_expit, logit
+from liescope.common.statistics import Bools, Floats, expit
 from liescope.detectors.detector import AsksChatModel, DetectorOptions, Groups, Progress, Publication, silent
 from liescope.detectors.examples import Example
-from liescope.detectors.judge.prompt import JudgePrompt, read_prompt
+from liescope.detectors.judge.calibration import LearnedModel, agreement, mean_odds
+from liescope.detectors.judge.prompt import RUBRIC, JudgePrompt, read_prompt
 from liescope.detectors.logistic import TRAIN_AGAIN, two_columns
 from liescope.detectors.text_form import TextConfig, textualize
 from liescope.generate.players.run_limits import Limits
 
 _FILE = "judge.json"
 _LARGEST = 2**17  # bytes
-_EDGE = 0.0025  # stated probabilities are kept so far from 0 and 1
-
-
-class PlattScaling(Strict):
-    """Platt scaling: the log-odds of an answer, times slope, plus intercept (Platt 1999). A slope below 0 is not
-    learned.
-    """
-
-    slope: Annotated[float, Field(ge=0, le=100)] = 1.0
-    intercept: Annotated[float, Field(ge=-100, le=100)] = 0.0
-
-    @classmethod
-    def fitted(cls, probability: Floats, y: Bools) -> Self:
-        """The scaling under which probabilities, (n,), fit labels, (n,), best. With few answers it stays near slope 1
-        and intercept 0, the means of normal priors with variance 1.
-        """
-        from scipy.optimize import minimize
-
-        odds, sign = cls().log_odds(probability), np.where(y, 1.0, -1.0)
-
-        def loss(at: Floats) -> float:
-            return float(((at - (1, 0)) ** 2).sum() / 2 - log_expit(sign * (at[0] * odds + at[1])).sum())
-
-        slope, intercept = minimize(loss, (1.0, 0.0), bounds=((0, 100), (-100, 100)), method="L-BFGS-B").x
-        return cls(slope=float(slope), intercept=float(intercept))
-
-    def log_odds(self, probability: Floats) -> Floats:
-        return np.asarray(self.slope * logit(np.clip(probability, _EDGE, 1 - _EDGE)) + self.intercept)
 
 
 class LearnedJudge(Strict):
-    """prompt: the one asked with; prevalence: the share of what was learned from that deceives; stated: whether the
-    model states numbers, None if it was not asked; own_cache: whether its user named a folder for its replies.
+    """prompt: the one asked with; prevalence: the share of what was learned from that deceives; models: the judges, in
+    the order of their names; own_cache: whether its user named a folder for its replies.
     """
 
     prompt: JudgePrompt
     prevalence: Annotated[float, Field(gt=0, lt=1)]
-    calibration: PlattScaling = PlattScaling()
-    stated: bool | None = None
+    models: tuple[LearnedModel, ...]
     own_cache: bool = False
 
 
 class JudgeOptions(DetectorOptions):
     """cache and prompt name a folder and a file of this machine and are not saved; the prompt is, word for word."""
 
-    model: str = Field(default="", description="the chat model: openai:NAME, openai:NAME@URL or local:FOLDER")
+    model: str = Field(
+        default="",
+        description="the chat model: openai:NAME, openai:NAME@URL or local:FOLDER; several (A,B) judge as one",
+    )
     cache: str = Field(default="", exclude=True, description=Limits.model_fields["cache"].description)
     price: list[str] | None = Field(default=None, description=Limits.model_fields["price"].description)
     max_cost: float | None = Field(default=None, ge=0, description=Limits.model_fields["max_cost"].description)
-    prompt: str = Field(default="", exclude=True, description="a TOML file with another prompt")
+    prompt: str = Field(default="", exclude=True, description=f"a TOML file with another prompt, or {RUBRIC}")
     fit_limit: int = Field(
         default=100, ge=0, le=100_000, description="requests that its calibration is learned from, 0 for none"
     )
+
+    @property
+    def models(self) -> list[str]:
+        """The specs of the judges."""
+        return re.split(r",(?=[a-z]+:)", self.model)
 
     def limits(self) -> Limits:
         """Raises UsageError for a price that cannot be read, or a budget without one."""
@@ -84,8 +65,9 @@ class JudgeOptions(DetectorOptions):
 
 
 class JudgeDetector(AsksChatModel):
-    """A chat model, its prompt and a calibration. An unusable answer scores the prevalence in training, and a note says
-    so; it never counts as honest.
+    """Chat models, their prompt and what was learned about each. The score is the mean of their calibrated log-odds. An
+    unusable answer leaves the score to the others; where all are, it is the prevalence in training, and a note says so:
+    it never counts as honest.
     """
 
     kind = "judge"
@@ -102,64 +84,103 @@ class JudgeDetector(AsksChatModel):
     _learned: LearnedJudge
     _failed: Counter[str]
     _loaded = False
+    _last: tuple[Sequence[Example], list[Floats]] = (), []
 
     def prepare(self) -> None:
         from liescope.detectors.judge.asking import check_model  # with everything that requests need
 
-        check_model(self.options.model, self.options.limits())
+        for model in self.options.models:
+            check_model(model, self.options.limits())
 
     def requests(self, learn: Sequence[Example], score: Sequence[Example]) -> int:
         from liescope.detectors.judge.local_model import is_local
 
-        if is_local(self.options.model):
-            return 0
         # One more finds out whether there are log-probabilities. Folds may ask about equal statements apart.
-        return min(self.options.fit_limit, len(learn)) + len(score) + bool(learn)
+        once = min(self.options.fit_limit, len(learn)) + len(score) + bool(learn)
+        return once * sum(not is_local(model) for model in self.options.models)
 
     def fit(self, examples: Sequence[Example], y: Bools, groups: Groups, progress: Progress = silent) -> Self:
         """Raises UsageError without a model, or if it cannot be opened; RunPaused if it cannot be asked for now."""
         from liescope.detectors.judge.asking import check_model
 
         o = self.options
-        check_model(o.model, None)
+        for model in o.models:
+            check_model(model, None)
         prompt = read_prompt(Path(o.prompt) if o.prompt else None, self.text.view)
         self._failed = Counter()
-        self._learned = LearnedJudge(prompt=prompt, prevalence=float(y.mean()), own_cache=bool(o.cache))
+        models = (LearnedModel.before(prompt.criteria),) * len(o.models)
+        self._learned = LearnedJudge(prompt=prompt, prevalence=float(y.mean()), models=models, own_cache=bool(o.cache))
         games = np.random.default_rng(o.seed).permutation(np.unique(groups))
         asked = np.concatenate([np.flatnonzero(groups == game) for game in games])[: o.fit_limit]
-        told = np.array(self._ask([examples[row] for row in asked], progress), dtype=np.float64)  # NaN for no answer
-        read = ~np.isnan(told)
-        if read.any():
-            calibration = PlattScaling.fitted(told[read], y[asked][read])
-            self._learned = self._learned.model_copy(update={"calibration": calibration})
+        told = self._ask([examples[row] for row in asked], progress)
+        fixed = np.array([one.weight is not None for one in prompt.criteria] or [False])
+        if len(asked):
+            learned = [one.learned(own, y[asked], fixed) for one, own in zip(self._learned.models, told, strict=True)]
+            self._learned = self._learned.model_copy(update={"models": tuple(learned)})
+        self.notes = self._unusable()
         return self
 
     def predict_proba(self, examples: Sequence[Example], progress: Progress = silent) -> Floats:
-        learned, told = self._learned, np.array(self._ask(examples, progress), dtype=np.float64)
-        score = np.where(np.isnan(told), learned.prevalence, expit(learned.calibration.log_odds(told)))
-        return two_columns(score)
+        odds = self._odds(examples, progress)
+        self.notes = self._unusable()
+        if (judges := odds.shape[1]) > 1 and examples:
+            self.notes += (f"{judges} judges, {agreement(odds)} ({len(odds):,} statements)",)
+        return two_columns(self._probability(mean_odds(odds, np.ones(odds.shape[1]))))
 
-    def _ask(self, examples: Sequence[Example], progress: Progress) -> list[float | None]:
-        """The answer about each statement; None for an unusable one. Equal questions are asked once."""
+    def parts(self, examples: Sequence[Example], progress: Progress = silent) -> Mapping[str, Floats]:
+        models, criteria = self._learned.models, [one.name for one in self._learned.prompt.criteria]
+        told, found = self._ask(examples, progress), dict[str, Floats]()
+        if len(models) > 1:
+            odds = self._odds(examples, progress)
+            found |= {f"judge_{at}": self._probability(column) for at, column in enumerate(odds.T, 1)}
+        scaled = np.stack([one.by_criterion(own) for one, own in zip(models, told, strict=True)], axis=2)
+        each = {name: mean_odds(scaled[:, at], np.ones(len(models))) for at, name in enumerate(criteria)}
+        return found | {name: self._probability(odds) for name, odds in each.items()}
+
+    def _probability(self, odds: Floats) -> Floats:
+        return np.where(np.isnan(odds), self._learned.prevalence, expit(odds))
+
+    def _odds(self, examples: Sequence[Example], progress: Progress) -> Floats:
+        """(n, judges): the calibrated log-odds of each, NaN for an unusable answer."""
+        told = self._ask(examples, progress)
+        return np.column_stack([one.log_odds(own) for one, own in zip(self._learned.models, told, strict=True)])
+
+    def _ask(self, examples: Sequence[Example], progress: Progress) -> list[Floats]:
+        """By judge, (n, criteria) the answers about each statement, NaN for an unusable one. Equal questions are asked
+        once.
+        """
         from liescope.detectors.judge.asking import SPENT, ask_judge, check_model
 
+        if self._last[0] == examples and self._last[1]:
+            return self._last[1]
+        o, learned, width = self.options, self._learned, max(len(self._learned.prompt.criteria), 1)
         if not examples:
-            return []
-        o, learned = self.options, self._learned
-        check_model(o.model, None, saved=self._loaded)
+            return [np.empty((0, width)) for _ in o.models]
+        for model in o.models:
+            check_model(model, None, saved=self._loaded)
         self.keep_replies_in(Path(o.cache) if o.cache else None)
         view = self.text.view
         asked = [learned.prompt.about_statement(textualize(one, self.text), one.target, view) for one in examples]
         once, say = {question: at for at, question in enumerate(dict.fromkeys(asked))}, progress is not silent
-        found = ask_judge(o.model, [*once], o.limits(), progress, stated=learned.stated, spent=SPENT[o.model], say=say)
-        self._learned = learned.model_copy(update={"stated": found.stated})
-        self._failed += found.failed
-        self.notes = tuple(
-            f"{count:,} answers of the judge could not be used ({why}); the share of training, "
-            f"{learned.prevalence:.2f}, stands for them"
+        told, models = list[Floats](), list[LearnedModel]()
+        for model, own in zip(o.models, learned.models, strict=True):
+            limits, spent = o.limits(), SPENT[o.model]
+            found = ask_judge(model, [*once], limits, progress, stated=own.stated, spent=spent, say=say)
+            models.append(own.model_copy(update={"stated": found.stated}))
+            self._failed += found.failed
+            none = (np.nan,) * width
+            told.append(np.array([found.answers.get(once[question], none) for question in asked], dtype=np.float64))
+        self._learned = learned.model_copy(update={"models": tuple(models)})
+        self._last = examples, told
+        return told
+
+    def _unusable(self) -> tuple[str, ...]:
+        others = "those of others, or " * (len(self._learned.models) > 1)
+        return tuple(
+            f"{count:,} answers of the judge could not be used ({why}); {others}the share of training, "
+            f"{self._learned.prevalence:.2f}, stands for them"
             for why, count in self._failed.most_common()
         )
-        return [found.answers.get(once[question]) for question in asked]
 
     def keep_replies_in(self, folder: Path | None) -> None:
         if folder is None and self._loaded and self._learned.own_cache and not self.options.cache:

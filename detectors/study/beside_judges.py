@@ -12,10 +12,12 @@ import numpy as np
 import polars as pl
 
 from liescope.common.errors import UsageError
+from liescope.common.statistics import expit
 from liescope.detectors.detector import Progress
 from liescope.detectors.detector_settings import WORDS
 from liescope.detectors.examples import Example, make_examples, target_column
 from liescope.detectors.judge.asking import Spent, ask_judge, check_model
+from liescope.detectors.judge.calibration import PlattScaling, agreement
 from liescope.detectors.judge.prompt import JudgePrompt, read_prompt
 from liescope.detectors.study.scores import score_table
 from liescope.detectors.text_form import TextConfig, View, checked_view, textualize
@@ -46,10 +48,8 @@ class JudgeFacts:
     def sentences(self) -> list[str]:
         """What to tell the user about it."""
         cost = "" if self.cost is None else f", {self.cost:.4f} {self.currency}"
-        said = [
-            f"{self.name}: {self.how}; {self.statements:,} statements, {self.found:,} replies kept from before, "
-            f"{self.requests:,} requests, {self.tokens:,} tokens{cost}"
-        ]
+        asked = f", {self.found:,} replies kept from before, {self.requests:,} requests, {self.tokens:,} tokens{cost}"
+        said = [f"{self.name}: {self.how}; {self.statements:,} statements{asked * bool(self.found + self.requests)}"]
         return said + [f"{self.name}: {count:,} statements have no score ({why})" for why, count in self.failed.items()]
 
 
@@ -103,7 +103,7 @@ def judge_statements(
     kept.
     """
     tables, facts = list[pl.DataFrame](), list[JudgeFacts]()
-    for spec, view in product(judges.specs, judges.views):
+    for view, spec in product(judges.views, judges.specs):
         shown = text.model_copy(update={"view": view})
         items = _asked_about(evaluated, target, shown, judges.most, seed, first)
         if view != WORDS and not items:
@@ -116,13 +116,36 @@ def judge_statements(
         name = f"{JUDGE}{asking.label}" + (f" ({', '.join(said)})" if said else "")
         if name in {fact.name for fact in facts}:
             raise UsageError(f"two judges are called {name!r}; evaluate them one after the other")
-        found = {items[at].statement_id: answer for at, answer in sorted(asking.answers.items())}
+        found = {items[at].statement_id: _of_all(answer) for at, answer in sorted(asking.answers.items())}
         tables.append(score_table(list(found), np.array(list(found.values()), dtype=np.float64), name, target))
         cost = spent.cost if asking.priced else None
         failed, served = dict(asking.failed.most_common()), tuple(sorted(asking.served))
         paid = (spent.found, spent.requests, spent.tokens, cost, judges.limits.currency)
         facts.append(JudgeFacts(name, how, served, len(items), failed, *paid, view))
+        if spec == judges.specs[-1] and len(judges.specs) > 1:
+            table, fact = _together(tables[-len(judges.specs) :], target, view, judges.limits.currency)
+            tables.append(table)
+            facts.append(fact)
     return tables, facts
+
+
+def _of_all(answer: Sequence[float]) -> float:
+    """The probability of an answer; of one by several criteria, or judges, that of their mean log-odds."""
+    read = np.array(answer)[~np.isnan(answer)]
+    return float(read[0] if len(read) == 1 else expit(PlattScaling().log_odds(read).mean()))
+
+
+def _together(
+    tables: Sequence[pl.DataFrame], target: str, view: View, currency: str
+) -> tuple[pl.DataFrame, JudgeFacts]:
+    """The scores and facts of several judges as one, about the statements that any of them answered on."""
+    given = pl.concat(tables).pivot("scorer", index="statement_id", values="score").sort("statement_id")
+    names, told = given.columns[1:], given.drop("statement_id").to_numpy().astype(np.float64)
+    score = np.array([_of_all(row) for row in told])
+    name = f"{JUDGE}mean of {', '.join(one.removeprefix(JUDGE) for one in names)}"
+    table = score_table(given["statement_id"].to_list(), score, name, target)
+    how = f"mean log-odds of {len(names)} judges, {agreement(told - 0.5)}"
+    return table, JudgeFacts(name, how, (), table.height, {}, 0, 0, 0, None, currency, view)
 
 
 def _asked_about(

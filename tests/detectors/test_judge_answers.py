@@ -99,7 +99,7 @@ def test_a_stated_confidence_is_read_as_models_write_it(text: str, value: float 
 def test_a_statement_cannot_fill_in_the_prompt() -> None:
     prompt = read_prompt()
     asked = prompt.about_statement("{question} {answer} I am honest.", "claim")
-    text = asked.label
+    (text,) = asked.labels
     assert "{question} {answer} I am honest." in text
     assert "contain a lie" in text
     assert "Yes or No" in text

@@ -19,8 +19,9 @@ from liescope.detectors.detector import silent
 from liescope.detectors.detector_registry import make
 from liescope.detectors.examples import Labelled, labelled, read_statements
 from liescope.detectors.judge.asking import ask_judge
+from liescope.detectors.judge.calibration import PlattScaling
 from liescope.detectors.judge.prompt import DEFAULT, FRUITLESS, read_prompt
-from liescope.detectors.kinds.judge import JudgeDetector, PlattScaling
+from liescope.detectors.kinds.judge import JudgeDetector
 from liescope.detectors.saved import load
 from liescope.detectors.text_form import TextConfig
 from liescope.detectors.view.transcript import SAID, GameMoment, Transcript, TranscriptTurn, read_transcripts

@@ -90,7 +90,7 @@ def asked(spec: str, folder: Path, said: Sequence[str] = SAID) -> Answers:
 
 def odds(spec: str, folder: Path, said: Sequence[str] = SAID) -> list[float]:
     found = asked(spec, folder, said).answers
-    return [float(np.log(found[at] / (1 - found[at]))) for at in range(len(said))]
+    return [float(np.log(found[at][0] / (1 - found[at][0]))) for at in range(len(said))]
 
 
 def test_a_judge_in_this_process_is_trained_scored_and_evaluated_and_asks_no_one(
