@@ -34,6 +34,7 @@ _FAR = 1e6  # noise for an effect without data
 _STEP = 1e-4  # step of a numerical second derivative
 _WIDEST = 30.0  # bound of the logarithm of an sd, either way, for a search that steps too far
 _RANDOM, _TURNS = 4, 2  # searches from points at random, and rounds from the best modes turned round
+_ANOTHER = 0.2  # distance of parameters, relative to their length, from which a mode is another
 _FLATTEST = 0.05  # lower bound of a curvature; a prior's is 1
 _BEGIN_SD, _BEGIN_RHO = math.log(0.5), -4.0  # start of the search for the mode
 
@@ -377,7 +378,8 @@ class Density:
         next one has. Leaves the plan with coordinates that suit every sd.
 
         With every m, d and v - 1 turned round, many chances stay nearly as they are: the search begins also at such
-        points beside the best modes, and at some drawn at random.
+        points beside the best modes, and at some drawn at random. It needs coordinates whose modes have sds several
+        times too large; there priors weigh too little to compare masses, so modes are found again in better ones.
         """
         start = np.zeros(self.dimensions)
         start[self._sds] = _BEGIN_SD
@@ -386,57 +388,66 @@ class Density:
         scores = int(self._plan.begins[3]) - 3
         turned = np.ones(self.dimensions)
         turned[:scores] = turned[self._sds.stop : self._sds.stop + 1 + self._variant.offset] = -1
-        modes, random = [self._mode(start)], np.random.default_rng(0)
+        modes, random = [self._mode(start, self._plan)], np.random.default_rng(0)
         for _ in range(_RANDOM):
             begin = start.copy()
             begin[:scores] = random.normal(size=scores)
-            modes.append(self._mode(begin))
+            modes.append(self._mode(begin, self._plan))
         for _ in range(_TURNS):
-            modes.sort(key=lambda mode: -np.nan_to_num(mode[1], nan=-np.inf))
-            modes += [self._mode(turned * mode[0]) for mode in modes[:2]]
-        modes.sort(key=lambda mode: -np.nan_to_num(mode[1], nan=-np.inf))
-        x, mass, curve = modes[0]
-        rivals = [
-            other_mass - mass
-            for other, other_mass, _ in modes[1:]
-            if (other - x) @ curve @ (other - x) > self.dimensions  # not the same one
-        ]
-        share = float(expit(max(rivals, default=-math.inf)))
-        x, covariance = self._measured(x, curve)
-        return x, np.asarray(np.linalg.cholesky(covariance)), share
+            modes += [self._mode(turned * mode.x, self._plan) for mode in _apart(modes)[:2]]
+        best, *others = _apart([self._mode(*self._measured(mode)) for mode in _apart(modes)])
+        share = float(expit(max((other.mass - best.mass for other in others), default=-math.inf)))
+        self._plan = best.plan
+        return best.x, np.asarray(np.linalg.cholesky(np.linalg.inv(best.curve))), share
 
-    def _mode(self, start: Array) -> tuple[Array, float, Array]:
-        """(the mode above a point, its log mass by Laplace's approximation up to a constant, the curvature there)."""
+    def _mode(self, start: Array, plan: Plan) -> _Mode:
+        """The mode above a point."""
 
         def downhill(x: Array) -> tuple[float, Array]:
-            height, slope = self.log_density(x)
-            return -height, -slope
+            gradient = np.empty(self.dimensions)
+            return -float(log_density(x, plan, gradient)), -gradient
 
         found = minimize(downhill, start, jac=True, method="L-BFGS-B", options={"maxiter": 5000, "maxfun": 10000})
         x = np.asarray(found.x)
         steps = np.eye(self.dimensions) * _STEP
-        moved = [self.log_density(x - step)[1] - self.log_density(x + step)[1] for step in steps]
-        curve = np.stack(moved) / (2 * _STEP)
+        curve = np.stack([downhill(x + step)[1] - downhill(x - step)[1] for step in steps]) / (2 * _STEP)
         values, vectors = np.linalg.eigh((curve + curve.T) / 2)
         values = np.maximum(values, _FLATTEST)
-        return x, float(-found.fun - np.log(values).sum() / 2), (vectors * values) @ vectors.T
+        mass = np.nan_to_num(-found.fun - np.log(values).sum() / 2, nan=-np.inf)
+        effects, log_sds = np.empty(len(self._of)), np.empty(len(self._variant.vectors))
+        parameters(x, plan, effects, theta := np.empty(plan.begins[-1]), log_sds)
+        return _Mode(x, float(mass), (vectors * values) @ vectors.T, plan, effects, theta, np.exp(2 * log_sds)[self._of])
 
-    def _measured(self, x: Array, curve: Array) -> tuple[Array, Array]:
-        """The mode and its covariance in coordinates where each effect is as if measured by the data alone, with an
-        error that does not depend on the sd.
+    def _measured(self, mode: _Mode) -> tuple[Array, Plan]:
+        """The mode in coordinates where each effect is as if measured by the data alone, with an error that does not
+        depend on the sd; and those coordinates.
         """
         count = len(self._of)
         others = np.r_[0:count, self._sds.stop : self.dimensions]
-        unknown = np.diag(np.linalg.inv(curve[np.ix_(others, others)]))[:count]  # share of the prior variance
-        effects, log_sds = np.empty(count), np.empty(len(self._variant.vectors))
-        parameters(x, self._plan, effects, np.empty(self._plan.begins[-1]), log_sds)
-        variance = np.exp(2 * log_sds)[self._of]
-        noise = np.sqrt(variance / np.maximum(1 / unknown - 1, _FAR**-1))
-        weight = variance / (variance + noise**2)
-        self._plan = self._plan._replace(hat=effects / weight, noise=noise)
-        spread, at = noise * np.sqrt(weight), np.arange(count)
-        slopes = np.eye(self.dimensions)
-        slopes[at, at] = np.sqrt(variance) / spread
-        if self._variant.dispersed:
-            slopes[at, self._sds.start + self._of] = effects * (2 * weight - 1) / spread
-        return np.concatenate([np.zeros(count), x[count:]]), slopes @ np.linalg.inv(curve) @ slopes.T
+        unknown = np.diag(np.linalg.inv(mode.curve[np.ix_(others, others)]))[:count]  # share of the prior variance
+        noise = np.sqrt(mode.variance / np.maximum(1 / unknown - 1, _FAR**-1))
+        hat = mode.effects * (1 + noise**2 / mode.variance)
+        return np.concatenate([np.zeros(count), mode.x[count:]]), mode.plan._replace(hat=hat, noise=noise)
+
+
+class _Mode(NamedTuple):
+    """A mode of the posterior density in the coordinates of plan. mass: its logarithm by Laplace's approximation, up to
+    a constant; curve: the curvature; effects, theta: as `parameters` gives them; variance: the prior's of each effect.
+    """
+
+    x: Array
+    mass: float
+    curve: Array
+    plan: Plan
+    effects: Array
+    theta: Array
+    variance: Array
+
+
+def _apart(modes: list[_Mode]) -> list[_Mode]:
+    """The modes that differ, that of most mass first."""
+    found: list[_Mode] = []
+    for mode in sorted(modes, key=lambda mode: -mode.mass):
+        if all(np.linalg.norm(mode.theta - one.theta) > _ANOTHER * np.linalg.norm(one.theta) for one in found):
+            found.append(mode)
+    return found
