@@ -135,7 +135,7 @@ def mute() -> Posterior:
     keys = list(product(MODELS, repeat=3))
     counted = [(*key, int(random.binomial(60, expit(skill[key[0]] - skill[key[1]]))), 60) for key in keys]
     few = [("ant", "ant", "eel", 1, 1), ("bee", "bee", "eel", 0, 1)]
-    return fit(tally(pl.DataFrame(counted + few, SCHEMA, orient="row")), SamplerOptions(draws=500, tune=500), DEFAULT)
+    return fit(tally(pl.DataFrame(counted + few, SCHEMA, orient="row")), SamplerOptions(draws=2000, tune=500), DEFAULT)
 
 
 def test_a_score_that_the_games_do_not_tell_has_no_number_and_a_sentence(mute: Posterior) -> None:
@@ -181,6 +181,18 @@ def test_scores_are_not_upside_down_where_villagers_differ_in_sign(numbers: rang
         if min(np.corrcoef(mode[name], truth[name])[0, 1] for name in "mv") < 0:
             turned.append(number)
     assert turned == []
+
+
+@pytest.mark.parametrize("models", [30, pytest.param(100, marks=pytest.mark.long)])
+def test_many_models_on_few_backgrounds_are_not_upside_down(models: int) -> None:
+    random = np.random.default_rng(models)
+    for _ in range(4):
+        truth = {name: random.normal(mean, 0.45, models) for name, mean in zip("mdvb", (0, 0.4, 1, 0), strict=True)}
+        rows = play(random, background(models, 5, 50), truth | {"rho": np.array([0.02])})
+        density = Density(rows, DEFAULT)
+        mode = density.parameters(np.zeros(density.dimensions))
+        assert min(np.corrcoef(mode[name], truth[name])[0, 1] for name in "md") > 0.5
+        assert density.rival < 0.01
 
 
 @pytest.mark.parametrize("chosen", EVERY, ids=lambda chosen: chosen.name)
