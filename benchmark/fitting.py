@@ -64,11 +64,16 @@ class FitResult:
         conditions = f", {len(self.fits)} conditions" if len(self.fits) > 1 else ""
         return f"<FitResult: {self.scores['model'].n_unique()} models, {games} games{conditions}>"
 
+    @property
+    def posteriors(self) -> dict[str, Posterior]:
+        """The samples by condition."""
+        return {part.condition: part.posterior for part in self.fits}
+
     def to_json(self) -> dict[str, Any]:
         """What `liescope fit --json` prints: the model, its scores, diagnostics and goodness of fit; with several
         conditions a list of these under "conditions", and the reasons for missing fits under "unfit".
         """
-        found, parts = effects.tables({part.condition: part.posterior for part in self.fits}), []
+        found, parts = effects.tables(self.posteriors), []
         for part in self.fits:
             data = {**to_json(part.posterior), "goodness": asdict(part.goodness)}
             for name, table in found.items():

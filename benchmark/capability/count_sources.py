@@ -116,7 +116,14 @@ def load_conditions(
         named = [f"{game} {name}".strip() for (game, _), name in zip(found, named, strict=True)]
     parts = {name: add(several) for name, several in zip(named, found.values(), strict=True)}
     if pool:
-        notes += _pooled(parts, settings)
+        if len(parts) > 1:
+            prompts = {tuple(one.get(key) for key in ("prompts", PROMPTS)) for one in settings}
+            added = (f"{stated(name)} ({counts.games} games)" for name, counts in parts.items())
+            notes += (
+                f"{len(parts)} conditions were added up as if they were one: {'; '.join(added)}. "
+                f"{'Their prompts differ, and t' if len(prompts) > 1 else 'T'}he figures describe this mixture, not "
+                "any one of them.",
+            )
         parts = {"": add(list(parts.values()))}
     parts = {name: replace(counts, notes=notes) for name, counts in parts.items()}
     for model in without:
@@ -144,26 +151,13 @@ def with_silent(opened: Sequence[OpenedGames], count: bool) -> tuple[Sequence[Op
     return kept, (f"{number_of(silent, 'game')} are counted in which no reply of one of the models could be used.",)
 
 
-def _pooled(parts: Mapping[str, Counts], settings: Sequence[Mapping[str, object]]) -> tuple[str, ...]:
-    """A note on conditions that were added up; none for a single one."""
-    if len(parts) < 2:
-        return ()
-    prompts = {tuple(one.get(key) for key in ("prompts", PROMPTS)) for one in settings}
-    games = (f"{stated(name)} ({counts.games} games)" for name, counts in parts.items())
-    return (
-        f"{len(parts)} conditions were added up as if they were one: {'; '.join(games)}. "
-        f"{'Their prompts differ, and t' if len(prompts) > 1 else 'T'}he figures describe this mixture, not any one of "
-        "them.",
-    )
-
-
 def _without(parts: Mapping[str, Counts], model: str) -> dict[str, Counts]:
     found = {}
     for name, counts in parts.items():
         kept = replace(counts, cells=leave_out(counts.cells, model), played=leave_out(counts.played, model))
-        games = counts.games - kept.games
-        reason = {f"{model} played in them": games} if games else {}
-        found[name] = replace(kept, excluded={**counts.excluded, **reason})
+        if games := counts.games - kept.games:
+            kept = replace(kept, excluded={**counts.excluded, f"{model} played in them": games})
+        found[name] = kept
     if all(found[name].games == parts[name].games for name in parts):
         players = (set(counts.cells[column]) for counts in parts.values() for column in PLAYERS)
         raise UnknownName("model", model, set().union(*players))

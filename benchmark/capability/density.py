@@ -1,9 +1,9 @@
 """The posterior density of a capability model for counts, compiled by numba, and a starting point for sampling.
 
 Parameters, priors and symmetries are those of `liescope.benchmark.capability.model`. The sampler works in coordinates
-in which the posterior is nearly a standard normal distribution: those that standardise its Laplace approximation. The
-gradient needs, for each row, two logarithms of a rising factorial and their derivatives. Both come from one recurrence
-(few wins) or one Stirling series (many), several times cheaper than separate gamma functions.
+that standardise the Laplace approximation of the posterior. The gradient needs, for each row, two logarithms of a
+rising factorial and their derivatives. Both come from one recurrence (few wins) or one Stirling series (many), several
+times cheaper than separate gamma functions.
 """
 
 from __future__ import annotations
@@ -314,28 +314,22 @@ class Density:
         self._sds = slice(effects, effects + len(sizes) * variant.dispersed)
         self.dimensions = int(self._sds.stop + 1 + variant.offset + variant.dispersed)
         self._centre, self._factor, self.rival = self._begin()
-        self._across = np.ascontiguousarray(self._factor.T)
-
-    def log_density(self, x: Array) -> tuple[float, Array]:
-        """The log posterior density up to a constant, and its gradient, in the coordinates of the model."""
-        gradient = np.empty(self.dimensions)
-        return float(log_density(x, self._plan, gradient)), gradient
 
     def whitened(self, y: Array) -> tuple[float, Array]:
         """The log density and its gradient in the coordinates that a sampler moves in."""
         gradient = np.empty(self.dimensions)
-        return float(whitened(y, self._plan, self._centre, self._factor, self._across, gradient)), gradient
+        return float(whitened(y, *self.coordinates, gradient)), gradient
 
     @property
     def coordinates(self) -> tuple[Plan, Array, Array, Array]:
         """What `whitened` takes beside a point."""
-        return self._plan, self._centre, self._factor, self._across
+        return self._plan, self._centre, self._factor, np.ascontiguousarray(self._factor.T)
 
     def correct(self, seen: Array, y: Array) -> Array:
         """Correct the coordinates of `whitened` by points seen, shape (chains, draws, dimensions): each by its sd, and
         directions in which the points spread more or less than chance explains. y, some points, in the new ones.
         """
-        x = y @ self._across + self._centre
+        x = y @ self._factor.T + self._centre
         flat = seen.reshape(-1, self.dimensions)
         worth = len(flat) / _APART
         middle = flat.mean(axis=0)
@@ -346,7 +340,6 @@ class Density:
         turn = (self._factor * sd) @ (vectors * np.sqrt(np.where(chance, 1, np.maximum(values, _LEAST)))) @ vectors.T
         self._centre = self._centre + self._factor @ middle
         self._factor = np.linalg.cholesky(turn @ turn.T)
-        self._across = np.ascontiguousarray(self._factor.T)
         return np.asarray(np.linalg.solve(self._factor, (x - self._centre).T).T)
 
     def parameters(self, y: Array) -> dict[str, Array]:
@@ -354,7 +347,7 @@ class Density:
         theta, _ = self._at(y)
         found = dict(zip(self._variant.vectors, np.split(theta, self._plan.begins[1:-1], axis=-1), strict=True))
         if self._variant.dispersed:
-            found["rho"] = 1 / (1 + np.exp(-(y @ self._across[:, -1:] + self._centre[-1:])))
+            found["rho"] = 1 / (1 + np.exp(-(y @ self._factor[-1:].T + self._centre[-1:])))
         return found
 
     def sds(self, y: Array) -> dict[str, Array]:
@@ -365,7 +358,7 @@ class Density:
 
     def _at(self, y: Array) -> tuple[Array, Array]:
         """(all parameters in a row, the log sds of their vectors) at each of many points."""
-        x = y.reshape(-1, self.dimensions) @ self._across + self._centre
+        x = y.reshape(-1, self.dimensions) @ self._factor.T + self._centre
         theta, effects = np.empty((len(x), self._plan.begins[-1])), np.empty(len(self._of))
         log_sds = np.empty((len(x), len(self._variant.vectors)))
         for number, point in enumerate(x):
@@ -388,11 +381,9 @@ class Density:
         scores = int(self._plan.begins[3]) - 3
         turned = np.ones(self.dimensions)
         turned[:scores] = turned[self._sds.stop : self._sds.stop + 1 + self._variant.offset] = -1
-        modes, random = [self._mode(start, self._plan)], np.random.default_rng(0)
-        for _ in range(_RANDOM):
-            begin = start.copy()
-            begin[:scores] = random.normal(size=scores)
-            modes.append(self._mode(begin, self._plan))
+        aside = np.zeros((1 + _RANDOM, self.dimensions))
+        aside[1:, :scores] = np.random.default_rng(0).normal(size=(_RANDOM, scores))
+        modes = [self._mode(start + one, self._plan) for one in aside]
         for _ in range(_TURNS):
             modes += [self._mode(turned * mode.x, self._plan) for mode in _apart(modes)[:2]]
         best, *others = _apart([self._mode(*self._measured(mode)) for mode in _apart(modes)])
@@ -416,7 +407,8 @@ class Density:
         mass = np.nan_to_num(-found.fun - np.log(values).sum() / 2, nan=-np.inf)
         effects, log_sds = np.empty(len(self._of)), np.empty(len(self._variant.vectors))
         parameters(x, plan, effects, theta := np.empty(plan.begins[-1]), log_sds)
-        return _Mode(x, float(mass), (vectors * values) @ vectors.T, plan, effects, theta, np.exp(2 * log_sds)[self._of])
+        variance = np.exp(2 * log_sds)[self._of]
+        return _Mode(x, float(mass), (vectors * values) @ vectors.T, plan, effects, theta, variance)
 
     def _measured(self, mode: _Mode) -> tuple[Array, Plan]:
         """The mode in coordinates where each effect is as if measured by the data alone, with an error that does not

@@ -4,7 +4,7 @@ with its pictures, and as the lines that `fit` prints.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING
@@ -29,7 +29,6 @@ from liescope.common.text import plain
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from liescope.benchmark.capability.posterior import Posterior
     from liescope.benchmark.fitting import ConditionFit, FitResult
 
 WORST = 5  # combinations shown, those furthest from their predictions
@@ -48,8 +47,9 @@ def forest(table: pl.DataFrame) -> Figure:
         if name in table.columns
     )
     colours: Colours = None if "condition" in table.columns else "model"
-    axis = "posterior mean with its 95% interval"
-    return Dots(axis, "model", "panel", stated_conditions, colours, reference=0)(parts)
+    return Dots("posterior mean with its 95% interval", "model", "panel", stated_conditions, colours, reference=0)(
+        parts
+    )
 
 
 @style()
@@ -61,15 +61,11 @@ def predictive(cells: pl.DataFrame) -> Figure:
     figure, (panel,) = stacked([4.6])
     panel.plot([0, 1], [0, 1], color=MUTED, linewidth=1, linestyle=":")
     entries = {}
-    for inside, colour, words in (
-        (True, COLOURS["blue"], "inside its interval"),
-        (False, COLOURS["vermillion"], "outside its interval"),
-    ):
-        part = cells.filter(pl.col("inside") == inside)
-        if part.height:
+    for where, colour in (("inside", COLOURS["blue"]), ("outside", COLOURS["vermillion"])):
+        if (part := cells.filter(pl.col("inside") == (where == "inside"))).height:
             panel.vlines(part["predicted"], part["lo"], part["hi"], color=colour, linewidth=1, alpha=0.35)
             panel.plot(part["predicted"], part["observed"], "o", color=colour, markersize=4)
-            entries[f"{words}: {part.height}"] = colour
+            entries[f"{where} its interval: {part.height}"] = colour
     panel.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal", ylabel="observed win rate of the mafia")
     name_axis(figure, "predicted win rate of the mafia; lines: 95% intervals")
     legend(figure, entries)
@@ -78,7 +74,7 @@ def predictive(cells: pl.DataFrame) -> Figure:
 
 def fit_report(result: FitResult) -> Report:
     """The report: its page, tables, figures and draws, and the scores against backgrounds beside those of the fit."""
-    posteriors = _posteriors(result)
+    posteriors = result.posteriors
     converged = {name: one for name, one in posteriors.items() if not one.faults}
     background = part_of_conditions({name: one.cells for name, one in posteriors.items()}, converged)
     files: dict[str, Content] = {
@@ -92,10 +88,10 @@ def fit_report(result: FitResult) -> Report:
 
 def fit_page(result: FitResult, more: Report | None = None) -> Report:
     """The page of a fit, without the files. more: sections before the last."""
-    beside = [effects.part(_posteriors(result)), more or Report()]
+    beside = [effects.part(result.posteriors), more or Report()]
     games, wins = (int(result.cells[name].sum()) for name in ("games", "mafia_wins"))
     several = len(result.fits) > 1
-    checks = {fit.condition: pl.DataFrame(list(map(asdict, fit.goodness.checks))) for fit in result.fits}
+    checks = {fit.condition: pl.DataFrame(fit.goodness.checks) for fit in result.fits}
     tables = {
         "capability": result.scores,
         "counts": result.cells,
@@ -125,10 +121,6 @@ def fit_page(result: FitResult, more: Report | None = None) -> Report:
         missing,
         tables,
     )
-
-
-def _posteriors(result: FitResult) -> Mapping[str, Posterior]:
-    return {part.condition: part.posterior for part in result.fits}
 
 
 def fit_lines(result: FitResult) -> Iterator[str]:
@@ -178,11 +170,8 @@ def _fit(result: FitResult) -> Section:
 def _priors(result: FitResult, moved: pl.DataFrame, checks: pl.DataFrame) -> Section:
     def told(part: ConditionFit) -> Iterator[str]:
         for figure in CHECKED:
-            said = [
-                f"{one.source} {with_interval(one.value, one.lo, one.hi) if one.lo < one.hi else f'{one.value:.2f}'}"
-                for one in part.goodness.checks
-                if one.figure == figure
-            ]
+            rows = (list(row.values())[1:] for row in part.goodness.checks if row["figure"] == figure)
+            said = (f"{of} {with_interval(*each) if each[1] < each[2] else f'{each[0]:.2f}'}" for of, *each in rows)
             yield f"{figure[0].upper()}{figure[1:]}: {', '.join(said)}."
 
     axis = "mean and 95% interval of as many games; the spread is a standard deviation"

@@ -17,7 +17,7 @@ import numpy as np
 
 from liescope.benchmark.benchmark_settings import SamplerOptions
 from liescope.benchmark.capability.backend import Array, Sample
-from liescope.benchmark.capability.density import Density, Plan, compiled, whitened
+from liescope.benchmark.capability.density import Density, compiled, whitened
 
 _ROUNDS = (0.1, 0.2, 0.3, 0.4)  # shares of the tuning; after each but the last, coordinates are corrected
 _AT_ONCE = 500  # draws, after which an interrupt is heard
@@ -28,24 +28,13 @@ _GAMMA, _T0, _KAPPA = 0.05, 10.0, 0.75  # of dual averaging
 
 
 @compiled
-def _chain(
-    plan: Plan,
-    centre: Array,
-    factor: Array,
-    across: Array,
-    random: Any,
-    start: Array,
-    step: float,
-    tune: int,
-    target: float,
-    out: Array,
-) -> float:
+def _chain(where: Any, random: Any, start: Array, step: float, tune: int, target: float, out: Array) -> float:
     """Fill out, shape (draws, dimensions + 3): each the point, its log density, the energy, 1 for a divergence; the
-    step. The first of them, tune, adapt it.
+    step. The first of them, tune, adapt it. where: the coordinates of a density.
     """
-    size = centre.size
+    size = start.size
     y, gradient = start.copy(), np.empty(size)
-    height = whitened(y, plan, centre, factor, across, gradient)
+    height = whitened(y, *where, gradient)
     middle, log_mean, error = math.log(10 * step), math.log(step), 0.0
     moved, slope, momentum = np.empty(size), np.empty(size), np.empty(size)
     for draw in range(len(out)):
@@ -61,7 +50,7 @@ def _chain(
             for i in range(size):
                 momentum[i] += 0.5 * step * slope[i]
                 moved[i] += step * momentum[i]
-            reached = whitened(moved, plan, centre, factor, across, slope)
+            reached = whitened(moved, *where, slope)
             now = -reached
             for i in range(size):
                 momentum[i] += 0.5 * step * slope[i]
@@ -94,7 +83,7 @@ def hmc(density: Density, settings: SamplerOptions) -> Sample:
         out = np.empty((chains, draws, size + 3))
         where = density.coordinates
         each = zip(randoms, points, steps, out, strict=True)
-        steps = list(pool.map(lambda one: _chain(*where, *one[:3], tune, target, one[3]), each))
+        steps = list(pool.map(lambda one: _chain(where, *one[:3], tune, target, one[3]), each))
         points = out[:, -1, :size]
         return out
 

@@ -1,12 +1,12 @@
 """The capability model: logit p = v_k (m_i - d_j), the chance that deceiver i wins against discloser j and voter k.
 
 Mini-Mafia paper, Eq. 2. m is how well a model deceives, d how well it discloses, v how strongly it responds, as the
-voter, to the gap between them; v may be negative. The default adds an offset b_k of each voter, so that a voter who
-leans to one side whatever is said is not mistaken for a deaf or a keen one, and lets counts scatter more than a
-binomial; where the combinations are too few to tell offsets, it goes without them. `TERMS` can be added to either.
+voter, to the gap; v may be negative. The default adds an offset b_k of each voter, so that one who leans to one side
+whatever is said is not mistaken for deaf or keen, and lets counts scatter more than a binomial; where the combinations
+are too few to tell offsets, it goes without them. `TERMS` can be added to either.
 
-The model has two symmetries: m and d shifted by one number, and v scaled against m and d, leave every p unchanged. The
-paper samples all 3I parameters with priors N(0, 2) (Eq. 7) and rescales afterwards. Here both are fixed before:
+m and d shifted by one number, and v scaled against m and d, leave every p unchanged. The paper samples all 3I
+parameters with priors N(0, 2) (Eq. 7) and rescales afterwards. Here both are fixed before:
 
     m = ZeroSumNormal(s_m)                 so the sum of m is 0
     d = mean + ZeroSumNormal(s_d)          mean ~ Normal(0, 2)
@@ -16,20 +16,18 @@ With an offset there is a third: m shifted alone, and b shifted back by v times 
 
     b = p (v - 1) + ZeroSumNormal(s_b)     p ~ Normal(0, 0.5), so the sum of b is 0
 
-so that m - d of 0 is where the mean voter has even chances. Voters who respond differently agree at m - d = -p; the
-slope p leaves that gap open, as a free mean of b would. Without it, the gap would be 0 by mere convention.
+so that m - d of 0 is where the mean voter has even chances. Voters who respond differently agree at m - d = -p; without
+the slope p, that gap would be 0 by mere convention.
 
 The widths s are learned: each has a Rayleigh prior, s exp(-s^2 / 2) (for shifts of scale 0.5 instead of 1). If few
-models are the background of all others, the data hardly fix the scales of m, d and v separately; N(0, 2) then has most
-of its volume at large m and d, in simulations up to three times too far apart (docs/results/capability.md). A prior not
-0 at a width of 0, such as a half-normal, lets the width of v vanish when games are few, with intervals that are
-too narrow (Chung et al. 2013, doi:10.1007/s11336-013-9328-2, on priors that avoid this).
+models are the background of all others, the data hardly fix the scales of m, d and v separately, and under N(0, 2) m
+and d came out up to three times too far apart (docs/results/capability.md). A prior not 0 at a width of 0, such as a
+half-normal, lets the width of v vanish when games are few (Chung et al. 2013, doi:10.1007/s11336-013-9328-2).
 
 `paper` keeps the priors of its publication: every s is 2, and the mean of d is N(0, 2 / sqrt(J)) for J disclosers, so
-that each d is N(0, 2). Its posterior means agree with the published ones; the printed standard deviations are larger,
-as they divide all draws by one number, the mean of v over the posterior. Flipping every sign is also a solution, with a
-mean v of -1: fixing the mean at 1 assumes that players listen, on average, to the better speaker. Scores compare within
-one fit; across fits the scale differs.
+that each d is N(0, 2). Its means agree with the published ones; the printed standard deviations are larger, as they
+divide all draws by one number, the mean of v over the posterior. A mean v of 1 assumes that players listen, on average,
+to the better speaker. Scores compare within one fit; across fits the scale differs.
 """
 
 from __future__ import annotations

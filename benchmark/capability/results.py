@@ -197,19 +197,6 @@ OBSERVED, FITTED, PRIORS = "observed", "the fitted model", "the priors alone"
 
 
 @dataclass(frozen=True, slots=True)
-class PredictiveCheck:
-    """A figure (one of `CHECKED`; the spread is a standard deviation) of the observed games, or of as many that a model
-    makes (source: OBSERVED, FITTED or PRIORS). value: the mean over draws; lo, hi: the central 95%.
-    """
-
-    figure: str
-    source: str
-    value: float
-    lo: float
-    hi: float
-
-
-@dataclass(frozen=True, slots=True)
 class Goodness:
     """How well one fit matches its counts.
 
@@ -217,7 +204,8 @@ class Goodness:
     chi2_replicated: the same for data simulated from the model; p: the posterior predictive p-value, the share of draws
     in which replicated data fit no better (near 0: the model misses something). dispersion: chi2 / chi2_replicated, 1
     for a model that fits. inside: share of combinations inside their 95% interval. combinations, games: their numbers.
-    checks: predictive checks, by posterior and by prior.
+    checks: rows with a figure (one of `CHECKED`; the spread is a standard deviation) of the observed games, or of as
+    many that a model makes (source: OBSERVED, FITTED or PRIORS), its mean over draws (value), and the central 95%.
     """
 
     chi2: float
@@ -227,7 +215,7 @@ class Goodness:
     inside: float
     combinations: int
     games: int
-    checks: list[PredictiveCheck]
+    checks: list[dict[str, Any]]
 
     def sentence(self) -> str:
         """How counts scatter, beside those that the model makes."""
@@ -249,17 +237,11 @@ def goodness(posterior: Posterior) -> Goodness:
     for source, (won, rate, square) in {OBSERVED: observed, FITTED: fitted, PRIORS: before}.items():
         spread = np.sqrt(np.maximum(square / cells.height - np.square(rate / cells.height), 0))
         for figure, drawn in zip(CHECKED, (won / cells["games"].sum(), spread), strict=True):
-            checks.append(PredictiveCheck(figure, source, *map(float, summary(drawn))))
-    return Goodness(
-        float(seen.mean()),
-        float(replicated.mean()),
-        float((replicated >= seen).mean()),
-        float(seen.mean() / replicated.mean()),
-        float(predictions(posterior)["inside"].to_numpy().mean()),
-        cells.height,
-        int(cells["games"].sum()),
-        checks,
-    )
+            value, lo, hi = map(float, summary(drawn))
+            checks.append({"figure": figure, "source": source, "value": value, "lo": lo, "hi": hi})
+    chi2, made, p = map(float, (seen.mean(), replicated.mean(), (replicated >= seen).mean()))
+    inside = float(predictions(posterior)["inside"].to_numpy().mean())
+    return Goodness(chi2, made, p, chi2 / made, inside, cells.height, int(cells["games"].sum()), checks)
 
 
 def _sums(posterior: Posterior) -> Array:

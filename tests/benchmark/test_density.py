@@ -15,7 +15,7 @@ from scipy.special import expit
 from liescope.benchmark.benchmark_settings import SamplerOptions
 from liescope.benchmark.capability.backend import load
 from liescope.benchmark.capability.counts import SCHEMA, tally
-from liescope.benchmark.capability.density import Density
+from liescope.benchmark.capability.density import Density, log_density
 from liescope.benchmark.capability.model import DEFAULT, PAPER, Variant, code_rows
 from liescope.benchmark.capability.posterior import Posterior, fit, sampled
 from liescope.benchmark.capability.results import scores
@@ -100,11 +100,11 @@ def test_the_compiled_density_is_that_of_the_model_in_pymc(chosen: Variant, rows
     density = Density(rows, chosen)
     with pytensor.config.change_flags(mode="FAST_COMPILE", cxx=""):
         height = stated(rows, chosen).compile_logp()
-    apart = []
+    apart, (plan, centre, factor, _) = [], density.coordinates
     for y in np.random.default_rng(2).normal(0, 1.5, (100, density.dimensions)):
-        x = density.coordinates[1] + density.coordinates[2] @ y
+        x = centre + factor @ y
         pymc = float(height(point_of(x, density, chosen)))
-        apart.append(density.log_density(x)[0] - pymc - room(x, density, chosen))
+        apart.append(log_density(x, plan, np.empty(x.size)) - pymc - room(x, density, chosen))
     assert np.ptp(apart) < 1e-4  # of a few thousand; constants of the counts are left out of ours
 
 
@@ -199,8 +199,9 @@ def test_many_models_on_few_backgrounds_are_not_upside_down(models: int) -> None
 def test_a_search_that_steps_too_far_gets_an_answer(chosen: Variant, rows: pl.DataFrame) -> None:
     density = Density(rows, chosen)
     for far in (-900.0, 900.0):
-        height, _ = density.log_density(np.full(density.dimensions, far))
-        assert not height > density.log_density(density.coordinates[1])[0]
+        plan, centre, _, _ = density.coordinates
+        height, best = (log_density(x, plan, np.empty(x.size)) for x in (np.full(centre.size, far), centre))
+        assert not height > best
 
 
 def test_a_second_solution_of_some_mass_is_a_sentence(mute: Posterior) -> None:

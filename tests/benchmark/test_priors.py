@@ -119,13 +119,13 @@ def test_smoothed_weights_of_equal_draws_are_equal_and_heavy_tails_are_told() ->
 
 
 def test_observed_games_lie_among_those_of_the_fit_and_the_priors_expect_less(leaning_fit: Posterior) -> None:
-    checks = {(one.figure, one.source): one for one in goodness(leaning_fit).checks}
+    checks = {(one["figure"], one["source"]): one for one in goodness(leaning_fit).checks}
     rates = leaning_fit.cells.select(pl.col("mafia_wins") / pl.col("games")).to_series()
     wins, games = (leaning_fit.cells[name].sum() for name in ("mafia_wins", "games"))
     for figure, value in zip(CHECKED, (wins / games, rates.std(ddof=0)), strict=True):
-        assert checks[figure, OBSERVED].value == pytest.approx(value)
-        assert checks[figure, FITTED].lo < value < checks[figure, FITTED].hi
-        widths = [checks[figure, source].hi - checks[figure, source].lo for source in (OBSERVED, FITTED, PRIORS)]
+        assert checks[figure, OBSERVED]["value"] == pytest.approx(value)
+        assert checks[figure, FITTED]["lo"] < value < checks[figure, FITTED]["hi"]
+        widths = [checks[figure, source]["hi"] - checks[figure, source]["lo"] for source in (OBSERVED, FITTED, PRIORS)]
         assert widths[0] == 0 < 3 * widths[1] < widths[2]
 
 
