@@ -46,7 +46,7 @@ def test_ranks_that_crowd_at_one_end_at_both_or_in_the_middle_are_not_uniform() 
 def test_scores_of_thirty_models_on_five_backgrounds_are_not_pulled_apart_by_their_priors() -> None:
     """Under priors of fixed width m and d came out two to three times too far apart."""
     settings = SamplerOptions(draws=400, tune=400, chains=2)
-    sets = [recover("background 30 x 5 x 50", 0.02, number, settings) for number in (1,)]
+    sets = [recover("background 30 x 5 x 50", 0.02, number, settings) for number in (1, 2)]
     found = summary(sets)
     for name in ("m", "d"):
         assert 0.6 < found[name]["slope"] < 1.25, name
