@@ -18,7 +18,6 @@ from liescope.generate.corpus.read import Corpus, CorpusInMemory
 from liescope.generate.importers.conversations import is_chat
 from liescope.generate.importers.importer_protocol import Rejected
 from liescope.generate.importers.importing import Import
-from liescope.generate.importers.tables import class_names, decoded
 
 OWN_NAME = "own data"
 _OPTION = re.compile(r"(name [a-z ]+|say which values are lies) with --(label|deceptive)")  # of a command
@@ -70,15 +69,13 @@ def _usable(games: Iterable[GameRecord | Rejected]) -> Iterator[GameRecord]:
     for one in games:
         if isinstance(one, Rejected):
             if not one.line:
-                raise UsageError(_OPTION.sub("give labels=", one.reason))
+                raise UsageError(_OPTION.sub("give labels=, True for deceptive", one.reason))
             raise UsageError(f"row {one.line} cannot be used: {one.reason}; leave such rows out, or mend them")
         yield one
 
 
 def _rows(source: Any, labels: Iterable[Any] | None, groups: Iterable[Any] | None) -> list[dict[str, Any]]:
-    schema = getattr(source, "schema", None)  # of pyarrow
-    classes = class_names(getattr(source, "features", None) or getattr(schema, "metadata", None))
-    rows = [decoded(_row(number, given), classes) for number, given in enumerate(each_statement(source), 1)]
+    rows = [_row(number, given) for number, given in enumerate(each_statement(source), 1)]
     for name, values in (("deceptive", labels), ("group", groups)):
         if values is None:
             continue

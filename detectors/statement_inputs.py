@@ -9,8 +9,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-import polars as pl
-
 from liescope.common.errors import BadData, UsageError
 from liescope.common.text import ASSISTANT
 from liescope.detectors.detector_settings import REASONING, WORDS
@@ -20,7 +18,7 @@ from liescope.detectors.view.transcript import SAID, GameMoment, Transcript, Tra
 from liescope.generate.importers.column_names import NAMES
 from liescope.generate.importers.conversations import exchange, is_turn, last_answer, row_parts, turns_of
 from liescope.generate.importers.statement_rows import as_list, present, stated
-from liescope.generate.importers.tables import cell
+from liescope.generate.importers.tables import cell, in_memory
 from liescope.labeling.label import LOST_TEXT, Heard, known_before
 
 NO_TEXT, NO_REASONING, OF_ANOTHER = "no text", "no reasoning", "not the assistant's turn"
@@ -226,22 +224,8 @@ def each_statement(statements: Any) -> Iterator[object]:
     """
     if isinstance(statements, str | Mapping) or is_conversation(statements):
         yield statements
-    elif isinstance(statements, pl.LazyFrame):
-        yield from statements.collect().iter_rows(named=True)
-    elif isinstance(statements, pl.DataFrame):
-        yield from statements.iter_rows(named=True)
-    elif hasattr(statements, "to_pylist"):  # pyarrow
-        yield from statements.to_pylist()
-    elif hasattr(statements, "itertuples"):  # pandas
-        columns = [str(column) for column in statements.columns]
-        for values in statements.itertuples(index=False, name=None):
-            yield dict(zip(columns, map(cell, values), strict=True))
-    elif isinstance(statements, Iterable):
-        yield from statements
     else:
-        raise UsageError(
-            f"{type(statements).__name__} holds no statements; give a list of strings or mappings, or a frame"
-        )
+        yield from in_memory(statements)
 
 
 def is_conversation(given: object) -> bool:

@@ -150,10 +150,11 @@ def planned(
     plan = ScoringPlan(own.split or split_for(models, here, statements), (), own.seed, frozen)
     evaluated = plan.evaluated(statements)
     if evaluated.is_empty():
-        advice = "choose another with --split, or build a larger corpus"
+        called, advice = Units.of(statements["game"].unique()), "choose another with --split, or add games"
         if plan.split == "test" and not frozen:
             advice = f"few games leave none for it: evaluate on --split {OUT_OF_FOLD}, or add games"
-        raise UsageError(f"{name} has no statement in the split {plan.split!r}; {advice}")
+        words = called.say(f"no statement in the split {plan.split!r}; {advice}")
+        raise UsageError(f"{name} has {words}")
     check_unseen(models, here, evaluated, plan.split)
     held_out, notes = unheard(models, evaluated)
     if target not in (labels := label_counts(evaluated)):

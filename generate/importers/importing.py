@@ -36,7 +36,7 @@ from liescope.generate.importers.quack import QuackImporter
 from liescope.generate.importers.receipt import Receipt
 from liescope.generate.importers.secret_mafia import SecretMafiaImporter
 from liescope.generate.importers.table_importer import TableImporter
-from liescope.generate.importers.tables import tidied
+from liescope.generate.importers.tables import in_memory, tidied
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.run_folder import PLAN_FILE, check_unchanged, plan_settings, with_settings
 
@@ -203,8 +203,8 @@ _FIRST = 10
 _AT_ONCE = 500  # games in a commit
 
 StrPath = str | os.PathLike[str]
-Data = StrPath | Iterable[Mapping[str, Any]]
-"""A file or dataset, or the rows of a table."""
+Data = StrPath | Iterable[Any]
+"""A file or dataset, or the rows of a table: mappings, or a frame."""
 
 
 class Import:
@@ -223,7 +223,7 @@ class Import:
         self._sources = [
             local(one)
             if isinstance(one, str | os.PathLike)
-            else [row for _, row in tidied(enumerate(one)) if not isinstance(row, Rejected)]
+            else [row for _, row in tidied(enumerate(_mappings(one))) if not isinstance(row, Rejected)]
             for one in sources
         ]
         self.names = [one if isinstance(one, Path) else Path(IN_MEMORY) for one in self._sources]
@@ -299,6 +299,13 @@ class Import:
 _Table = list[dict[str, Any]]
 
 
+def _mappings(source: Any) -> Iterator[Mapping[str, Any]]:
+    for row in in_memory(source):
+        if not isinstance(row, Mapping):
+            raise UsageError(f"rows in memory are mappings or a frame, and one is of type {type(row).__name__}")
+        yield row
+
+
 def read_games(format: str, *sources: Data, **options: Any) -> Iterator[GameRecord | Rejected]:
     """The games of `Import`, without a run folder. Raises as it does."""
     return Import(format, *sources, **options).games()
@@ -308,10 +315,10 @@ def read_games(format: str, *sources: Data, **options: Any) -> Iterator[GameReco
 def import_games(format: str, *sources: Data, out: StrPath, progress: bool = False, **options: Any) -> ImportResult:
     """Import published games as a run that `build`, `fit` and `show` read like any other.
 
-    format: a name in `IMPORTERS`; sources: files, or the rows of a table; out: the run folder, new or begun by the same
-    import, which then resumes; options: the importer's (for mini-mafia: batches, paper_names). Nothing in a source can
-    stop the import: whatever cannot be read is listed, with its line and reason, in the result and in the run folder's
-    rejected.jsonl.
+    format: a name in `IMPORTERS`; sources: files, or the rows of a table (mappings, or a frame); out: the run folder,
+    new or begun by the same import, which then resumes; options: the importer's (for mini-mafia: batches, paper_names).
+    Nothing in a source can stop the import: whatever cannot be read is listed, with its line and reason, in the result
+    and in the run folder's rejected.jsonl.
 
     Raises UnknownName for an unknown format, UsageError for options that the format does not take and for a file that
     comes twice, BadData if no game can be read, PlanChanged if the folder holds a different run, OSError if a file

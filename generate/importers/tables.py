@@ -24,7 +24,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from liescope.common.errors import BadData
+from liescope.common.errors import BadData, UsageError
 from liescope.common.reading import Reading, regular
 from liescope.generate.corpus.hub import hub_repo, plain_errors
 from liescope.generate.importers.delimited import UNNAMED, read_delimited
@@ -59,6 +59,27 @@ def read_rows(source: Path, columns: Collection[str] = (), most: int | None = No
     names that are not needed.
     """
     return tidied(_read(source, columns, most, names))
+
+
+def in_memory(source: Any) -> Iterator[Any]:
+    """The rows of a frame of polars, pandas, pyarrow or `datasets`, or what a list holds. Classes have their names.
+    Raises UsageError for anything else.
+    """
+    if hasattr(source, "collect"):  # a lazy one of polars
+        source = source.collect()
+    schema = getattr(source, "schema", None)  # of pyarrow
+    classes = class_names(getattr(source, "features", None) or getattr(schema, "metadata", None))
+    if hasattr(source, "iter_rows"):
+        source = source.iter_rows(named=True)
+    elif hasattr(source, "to_pylist"):  # pyarrow
+        source = source.to_pylist()
+    elif hasattr(source, "itertuples"):  # pandas
+        columns, values = [*map(str, source.columns)], source.itertuples(index=False, name=None)
+        source = (dict(zip(columns, map(cell, row), strict=True)) for row in values)
+    elif not isinstance(source, Iterable):
+        kind = type(source).__name__
+        raise UsageError(f"{kind} holds no statements; give a list of strings or mappings, or a frame")
+    yield from (decoded(row, classes) if classes else row for row in source)
 
 
 def tidied(rows: Iterable[tuple[int, Mapping[Any, Any] | Rejected]]) -> Rows:

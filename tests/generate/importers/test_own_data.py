@@ -19,7 +19,7 @@ import polars as pl
 import pytest
 
 import liescope
-from liescope.common.errors import BadData
+from liescope.common.errors import BadData, UsageError
 from liescope.detectors.own_rows import corpus_of
 from liescope.detectors.statement_inputs import each_statement
 from liescope.games.core import EventKind
@@ -58,7 +58,7 @@ def lines(path: Path, rows: Sequence[Mapping[str, Any]]) -> Path:
     return path
 
 
-def games(kind: str, source: Path | Sequence[Mapping[str, Any]], **options: Any) -> list[GameRecord]:
+def games(kind: str, source: Any, **options: Any) -> list[GameRecord]:
     found = list(read_games(kind, source, **options))
     assert all(isinstance(one, GameRecord) for one in found), found
     return [one for one in found if isinstance(one, GameRecord)]
@@ -87,6 +87,11 @@ def test_the_same_rows_are_equal_records_by_every_route(kind: str, tmp_path: Pat
     there = games(kind, rows)
     for file in (*files, tmp_path / "a.json", tmp_path / "a.parquet"):
         assert games(kind, file) == there, file
+    frame = pl.DataFrame(rows)
+    for held in (frame, frame.lazy(), frame.to_pandas(), frame.to_arrow(), datasets.Dataset.from_list(rows)):
+        assert games(kind, held) == there, type(held)
+    with pytest.raises(UsageError, match="one is of type str"):
+        games(kind, ["Hm."])
     run = import_games(kind, rows, out=tmp_path / "run").run
     assert list(records(run)) == there
     assert [label for game in there for label in labels(game)] == [True, False, True, False]
@@ -600,11 +605,13 @@ def test_a_broken_conversation_is_listed_and_the_others_come_in(
 
 def test_a_dataset_with_class_labels_is_read_by_the_names_of_its_classes(tmp_path: Path) -> None:
     features = datasets.Features(
-        {"text": datasets.Value("string"), "label": datasets.ClassLabel(names=["honest", "deceptive"])}
+        {"text": datasets.Value("string"), "label": datasets.ClassLabel(names=["deceptive", "honest"])}
     )
-    told = {"text": ["I was home.", "I saw nobody."], "label": [1, 0]}
-    datasets.Dataset.from_dict(told, features=features).to_parquet(tmp_path / "data" / "train.parquet")
-    assert [labels(game)[0] for game in games("text", tmp_path / "data")] == [True, False]
+    told = {"text": ["I was home.", "I saw nobody."], "label": [0, 1]}
+    held = datasets.Dataset.from_dict(told, features=features)
+    held.to_parquet(tmp_path / "data" / "train.parquet")
+    for source in (tmp_path / "data", held, held.with_format("arrow")[:]):
+        assert [labels(game)[0] for game in games("text", source)] == [True, False]
 
 
 def test_an_official_split_is_kept_and_another_word_is_left_to_build_with_a_note(tmp_path: Path) -> None:
