@@ -27,6 +27,9 @@ _TARGET = Option(shown=_ROLE_OR_GOLD, choices=TARGETS)
 _VIEWS = f"{', '.join(VIEWS[:-1])} or {VIEWS[-1]}"
 
 
+_STYLES = Field(default=False, description="Score the same statements in eight other styles, too.")
+
+
 class _Seeded(OptionsModel):
     seed: Annotated[int, _N] = Field(default=0, ge=0, le=MAX_SEED, description="Random seed.")
 
@@ -150,6 +153,7 @@ class EvaluateSettings(_Judges, _Seeded):
         ),
     ] = Field(default=None, description="out-of-fold (each group by what learned from others), test or all.")
     states: Annotated[str | None, _STATES] = Field(default=None, description=_OF_STATES)
+    styles: Switch = _STYLES
     observers: Switch = Field(default=False, description="Compare with the players' own judgement.")
     people: Annotated[Path | None, Option(metavar="FILE")] = Field(
         default=None, description="Label Studio's export (JSON or JSON_MIN) of tasks that people answered."
@@ -171,6 +175,7 @@ class BenchSettings(_Judges, _Seeded):
         Path | None,
         Option(shown="the suite's own folder; for those of Liescope the working folder", metavar="FOLDER"),
     ] = Field(default=None, description="The folder with the suite's files.")
+    styles: Switch = _STYLES
     leave_out: Annotated[Several, Option(shown="both", metavar="PART")] = Field(
         default=("task", "model"),
         description="What detectors learn without, and are measured on: task or model; may be repeated.",

@@ -82,7 +82,7 @@ def bench(
     judges = judges_of(asked, own.judge_limit, own.judge_prompt, limits, own.view)
     wanted = read_suite(os.fspath(suite), None if own.data is None else Path(own.data))
     control, no_control = _control(wanted)
-    how = Benching(models, kinds, judges, own.leave_out, control, own.seed)
+    how = Benching(models, kinds, judges, own.leave_out, control, own.seed, own.styles)
     found, missing = [], dict[str, str]()
     with shown(progress) as show:
         for number, data in enumerate(wanted.data, start=1):

@@ -10,7 +10,7 @@ from typing import Any, Self
 from liescope.common.figures import Dot, dots_with_intervals, svg
 from liescope.common.report.contents import Report, Section, Table
 from liescope.detectors.study.controls import WORDS, short_name
-from liescope.detectors.study.evaluation_report import pivot
+from liescope.detectors.study.evaluation_report import pivot, style_section
 from liescope.detectors.study.figures import Figure, Finding, StudyResult, as_estimate, figure_table
 from liescope.detectors.study.findings import EvaluationResult
 from liescope.detectors.study.metrics import DIFFERENCE, LEVELS, MATCHED, POOLED, WITHIN, words_of
@@ -221,6 +221,7 @@ def _sections(one: Benched, number: int) -> Iterator[Section]:
     kept.sort(key=lambda row: (names.index(row.scorer), f":{TASK}" not in row.where))
     more = pivot(kept, title, ("scorer",), lambda row: (short_name(row.scorer),))
     said = (*_source(one), _BY_TASK)
+    yield from style_section(one.evaluation.rows, one.evaluation.within, f"{slug}-styles", chapter)
     yield Section(f"{slug}-more", "By task, recall, calibration", said, table=more, chapter=chapter, folded=True)
 
 

@@ -34,6 +34,7 @@ from liescope.detectors.study.metrics import Thresholds, choose_thresholds
 from liescope.detectors.study.schemes import FOLDS, Fold, Scheme
 from liescope.detectors.study.scores import ALL, BROKEN_DOWN, OUT_OF_FOLD, ScoringPlan, score_table, with_script
 from liescope.detectors.study.study import Study, check_unseen, refitted, scheme_of, split_for, without_reasoning
+from liescope.detectors.study.style_shift import of_learned, of_trained
 from liescope.detectors.study.units import CAME_ALONG
 from liescope.detectors.suite import NotHad, SuiteCorpus, SuiteData
 from liescope.detectors.text_form import TextConfig
@@ -48,7 +49,7 @@ GROUP, OTHER = "other groups", {"task": "other tasks", "model": "other models"}
 @dataclass(frozen=True, slots=True)
 class Benching:
     """What is measured on every data set. models: trained detectors; kinds: what learns from the data set itself, by
-    name; leave_out: of OTHER; control: the statements of ordinary conversations.
+    name; leave_out: of OTHER; control: the statements of ordinary conversations; styles: whether in other styles, too.
     """
 
     models: Mapping[str, LoadedDetector]
@@ -57,6 +58,7 @@ class Benching:
     leave_out: Sequence[str]
     control: pl.DataFrame | None
     seed: int
+    styles: bool = False
 
     def recipes(self, target: str) -> dict[str, Recipe]:
         """What learns anew: the kinds, and the trained detectors of this target with their options."""
@@ -165,6 +167,8 @@ def _as_trained(
         study.tables.append(study.as_trained(name, model, replace(study.plan, frozen={name: {}})))
         scored[name], seconds[name] = model, time.perf_counter() - began
         study.notes += [f"{name}: {words}" for words in model.notes]
+        if how.styles:
+            study.add(*of_trained({name: model}, study.tables[-1], study, study.plan))
     return scored, seconds
 
 
@@ -189,6 +193,8 @@ def _learned_here(study: Study, how: Benching, schemes: Mapping[str, Scheme]) ->
             full, began = f"{name} ({other})", time.perf_counter()
             study.tables.append(refitted(full, study.target, recipe.untrained, examples, own, study.progress))
             seconds[full] = time.perf_counter() - began
+            if how.styles and other == GROUP:
+                study.add(of_learned(full, recipe.untrained, examples, own, study), ())
     return seconds
 
 

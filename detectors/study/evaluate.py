@@ -24,6 +24,7 @@ from liescope.detectors.study.evaluation_report import report
 from liescope.detectors.study.findings import EvaluationResult
 from liescope.detectors.study.scores import FINISHED, OUT_OF_FOLD, check_split, with_script
 from liescope.detectors.study.study import Model, Study, load_all, one_target, planned, scheme_of
+from liescope.detectors.study.style_shift import of_trained
 from liescope.detectors.study.verdicts import on_ordinary, on_promises
 from liescope.generate.corpus.read import Corpus, check
 
@@ -138,6 +139,8 @@ def _evaluate(
     if told.evaluated(study.evaluated).height:
         study.add(*on_promises(models, finished, statements, told))
         study.add([*on_ordinary(models, finished, statements, told)], ())
+    if own.styles:
+        study.add(*of_trained(models, finished, study, told))
     sighted = [name for name, view in views.items() if view == WORDS]  # as for players and people
     if len(sighted) < len(views) and (own.observers or people is not None):
         knowing = ", ".join(name for name in views if name not in sighted)

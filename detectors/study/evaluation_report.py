@@ -28,6 +28,7 @@ from liescope.detectors.study.figures import Figure, figure_table
 from liescope.detectors.study.findings import UNKNOWN, EvaluationResult
 from liescope.detectors.study.metrics import DIFFERENCE, HEADLINE, LEVELS, POOLED, WITHIN, words_of
 from liescope.detectors.study.scores import BROKEN_DOWN, CONTROL, OUT_OF_FOLD, SPEAKER, is_whole, scripted_warning
+from liescope.detectors.study.style_shift import STYLE
 from liescope.detectors.study.verdicts import DEFAULT, ORDINARY, PROMISED
 
 _SHORT = (
@@ -45,6 +46,10 @@ _OBSERVERS = (
 _VERDICTS = (
     "A verdict names a class where the other can be ruled out at the promised coverage. Covered: how often a statement "
     "of the class was not called the other; games count alike. The promise is for games like those of validation."
+)
+_STYLED = (
+    "The words of the statements are rewritten by rules that keep what they say, so that labels stay right; what was "
+    "said before is as written, but for kinds that read whole games. Differences are paired."
 )
 _AT_ORDINARY = (
     "A score is flagged above what 1% of answers in ordinary chats reach, where nobody was asked to lie: how many lies "
@@ -64,6 +69,7 @@ def report(evaluation: EvaluationResult) -> Report:
         *_verdicts(evaluation),
         *_ordinary(evaluation),
     ]
+    sections += style_section(rows, evaluation.within)
     sections.append(Section("how", "How the figures were made", tuple(_how(evaluation))))
     if evaluation.notes:
         title = "What could not be computed, and what was left out"
@@ -151,6 +157,20 @@ def _ordinary(evaluation: EvaluationResult) -> Iterator[Section]:
     if rows := [row for row in evaluation.rows if _last(row) == ORDINARY]:
         table = pivot(rows, lambda row: words_of(row.metric))
         yield Section("ordinary", "At the threshold for ordinary chats", (_AT_ORDINARY,), table=table)
+
+
+def style_section(rows: Sequence[Figure], within: str, slug: str = "styles", chapter: str = "") -> Iterator[Section]:
+    """The table of figures in other styles, if there are any."""
+    metric = WITHIN if within else POOLED
+    titles = {metric: words_of(metric, within), metric + DIFFERENCE: "less as written"}
+    if mine := [row for row in rows if STYLE in row.where]:
+        table = pivot(
+            mine,
+            lambda row: titles.get(row.metric, ""),
+            ("style", "scorer"),
+            lambda row: (row.where.partition(STYLE)[2], row.scorer),
+        )
+        yield Section(slug, "In other styles", (_STYLED,), table=table, chapter=chapter, printed=True)
 
 
 def _last(row: Figure) -> str:

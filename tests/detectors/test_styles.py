@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from liescope.detectors.examples import Example
+from liescope.detectors import bench, evaluate
+from liescope.detectors.detector import Detector
+from liescope.detectors.examples import Example, make_examples, read_statements
+from liescope.detectors.kinds.probe import ProbeDetector, ProbeOptions
+from liescope.detectors.kinds.tfidf import TfidfDetector
 from liescope.detectors.probing.styles import STYLES, doubled, in_style, styled
 from liescope.detectors.text_form import TextConfig, textualize
 from liescope.detectors.view.transcript import SAID, VOTED, GameMoment, Transcript, TranscriptTurn
@@ -88,3 +94,80 @@ def test_doubling_adds_each_statement_once_in_another_style_with_its_label_and_g
         if styled(one.text, name, NAMES, 3) == new.text
     }
     assert drawn == {*STYLES}
+
+
+def in_report(rows: Any, scorer: str) -> dict[str, dict[str, Any]]:
+    """By style, the ranking within games and the difference from that as written."""
+    found: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        style = row.where.partition("style=")[2]
+        if style and row.scorer == scorer and row.metric in ("auroc_within", "auroc_within_difference"):
+            found.setdefault(style, {})["apart" if row.against else "value"] = row
+    return found
+
+
+def test_a_report_tells_what_each_style_costs_with_a_paired_interval(model: Path, corpus: Path, tmp_path: Path) -> None:
+    """Word counts mind no capitals, and mistyped words are others."""
+    out = tmp_path / "report"
+    found = evaluate(model, corpus, split="test", styles=True, out=out)
+    shifts = in_report(found.rows, model.name)
+    assert list(shifts) == ["as written", *STYLES]
+    plain = shifts["as written"]["value"]
+    whole = next(
+        row for row in found.rows if (row.scorer, row.metric, row.where) == (model.name, "auroc_within", "test")
+    )
+    assert (plain.value, plain.statements) == (whole.value, whole.statements)
+    for style in STYLES:
+        row, apart = shifts[style]["value"], shifts[style]["apart"]
+        assert apart.value == pytest.approx(row.value - plain.value)
+        assert apart.statements == plain.statements
+        assert apart.lo <= apart.value <= apart.hi
+    assert shifts["capitals"]["apart"].value == 0
+    assert shifts["typos"]["value"].value < plain.value
+    assert "less as written" in (out / "report.md").read_text()
+    assert not in_report(evaluate(model, corpus, split="test").rows, model.name)
+
+
+def test_a_detector_that_learns_in_a_bench_learns_the_statements_as_written_and_is_tried_in_every_style(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard: list[str] = []
+    fit = TfidfDetector.fit
+
+    def listening(self: TfidfDetector, examples: Any, *more: Any) -> Detector:
+        heard.extend(one.text for one in examples)
+        return fit(self, examples, *more)
+
+    monkeypatch.setattr(TfidfDetector, "fit", listening)
+    suite = tmp_path / "suite.toml"
+    suite.write_text(f'[[data]]\nname = "own"\nfile = "{corpus.name}"\ntarget = "role"\n')
+    found = bench("tfidf", suite=suite, data=corpus.parent, styles=True, leave_out=["model"], out=tmp_path / "out")
+    shifts = in_report(found.rows, "tfidf (other groups)")
+    assert list(shifts) == ["as written", *STYLES]
+    assert shifts["capitals"]["apart"].value == 0
+    assert shifts["typos"]["apart"].hi < 0
+    assert {*heard} <= {one.text for one in every_example(corpus)}
+    assert "In other styles" in (tmp_path / "out" / "report.md").read_text()
+
+
+def every_example(corpus: Path) -> tuple[Example, ...]:
+    return make_examples(read_statements(corpus), 0)
+
+
+def test_a_probe_reads_each_statement_of_its_training_in_a_second_style_and_no_other(
+    corpus: Path, tiny_lm: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[int] = []
+    reads = ProbeDetector._read
+
+    def counted(self: ProbeDetector, examples: Any, *more: Any, **named: Any) -> Any:
+        read.append(len(examples))
+        return reads(self, examples, *more, **named)
+
+    monkeypatch.setattr(ProbeDetector, "_read", counted)
+    some = every_example(corpus)[:30]
+    y, groups = np.arange(30) % 2 == 0, np.array([f"{at // 3}" for at in range(30)])
+    for styles in (False, True):
+        detector = ProbeDetector(TextConfig(), ProbeOptions(model=str(tiny_lm), layer=1, styles=styles))
+        detector.fit(some, y, groups).predict_proba(some)
+    assert read == [30, 30, 60, 30]
