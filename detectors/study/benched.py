@@ -193,7 +193,7 @@ def _learned_here(study: Study, how: Benching, schemes: Mapping[str, Scheme]) ->
             full, began = f"{name} ({other})", time.perf_counter()
             study.tables.append(refitted(full, study.target, recipe.untrained, examples, own, study.progress))
             seconds[full] = time.perf_counter() - began
-            if how.styles and other == GROUP:
+            if how.styles and other == GROUP and not recipe.options.get("states"):  # of words as they were said
                 study.add(of_learned(full, recipe.untrained, examples, own, study), ())
     return seconds
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 
+from liescope.common.errors import UsageError
 from liescope.common.report.files import check_report_folder
 from liescope.common.settings import takes
 from liescope.common.stores import stored
@@ -83,6 +84,8 @@ def evaluate(
         check_split(own.split)
     if out is not None:
         check_report_folder(Path(out), own.overwrite)
+    if own.states is not None and own.styles:
+        raise UsageError("players keep the states of words as they said them: leave --states or --styles out")
     limits = own.limits()
     judges = judges_of(own.judge, own.judge_limit, own.judge_prompt, limits, own.judge_view)
     people = None if own.people is None else read_people(Path(own.people))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from liescope.common.errors import UsageError
 from liescope.detectors import bench, evaluate
 from liescope.detectors.detector import Detector
 from liescope.detectors.examples import Example, make_examples, read_statements
@@ -125,6 +126,8 @@ def test_a_report_tells_what_each_style_costs_with_a_paired_interval(model: Path
     assert shifts["capitals"]["apart"].value == 0
     assert shifts["typos"]["value"].value < plain.value
     assert "less as written" in (out / "report.md").read_text()
+    with pytest.raises(UsageError, match="leave --states or --styles out"):
+        evaluate(model, corpus, styles=True, states="runs/kept")
     assert not in_report(evaluate(model, corpus, split="test").rows, model.name)
 
 
