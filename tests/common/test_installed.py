@@ -26,10 +26,7 @@ class Installed:
     ("origin", "command"),
     [
         (None, "pip install 'liescope[train]'"),
-        (
-            {"url": "file:///opt/my%20code", "dir_info": {"editable": True}},
-            "pip install -e '/opt/my code[train]'",
-        ),
+        ({"url": "file:///opt/my%20code", "dir_info": {"editable": True}}, "pip install -e '/opt/my code[train]'"),
         ({"url": "file:///opt/code", "dir_info": {}}, "pip install '/opt/code[train]'"),
         (
             {"url": "file:///opt/liescope-0.1.0-py3-none-any.whl", "archive_info": {}},

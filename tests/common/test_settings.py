@@ -131,13 +131,7 @@ def test_only_what_was_given_or_has_a_default_arrives(app: typer.Typer, seen: di
     usual = {"pans": 2, "salt": True, "heat": "low", "rest": "10m", "tasters": 1}
     assert seen == {"meal": "pie", "out": Path("x"), "given": usual}
     call(app, "pie", "--no-salt", "--dish", "a", "--dish", "b", "--cost", "3", "--book", "b", "--pepper", "0")
-    assert seen["given"] == usual | {
-        "salt": False,
-        "dishes": ["a", "b"],
-        "cost": 3.0,
-        "book": Path("b"),
-        "pepper": 0,
-    }
+    assert seen["given"] == usual | {"salt": False, "dishes": ["a", "b"], "cost": 3.0, "book": Path("b"), "pepper": 0}
 
 
 def test_an_option_called_like_one_of_the_command_is_refused_with_one_line() -> None:

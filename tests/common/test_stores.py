@@ -92,17 +92,6 @@ def test_a_corpus_and_a_model_in_a_store_are_read_like_their_folders(
     assert (code, "2 statements" in words or words.count("mafioso")) == (0, True), words
 
 
-def test_a_table_in_a_store_is_imported_as_the_same_file(store: Store, tmp_path: Path) -> None:
-    table = "text,label\n" + "".join(f"sentence number {n},{n % 2}\n" for n in range(12))
-    store.pipe("/tables/said.csv", table.encode())
-    (tmp_path / "said.csv").write_text(table)
-    found = [
-        list(records(import_games("text", one, label="label", out=tmp_path / f"run{n}").run))
-        for n, one in enumerate(["memory://tables/said.csv", tmp_path / "said.csv"])
-    ]
-    assert found[0] == found[1] != []
-
-
 def test_what_changed_in_the_store_is_brought_again_and_what_did_not_is_not(store: Store) -> None:
     store.pipe("/own/a.csv", b"first")
     before = local("memory://own/a.csv")

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import ClassVar
 
 import pytest
 import typer
@@ -16,9 +14,9 @@ from pydantic import Field
 from liescope.common.errors import BadData, UsageError
 from liescope.common.settings import OptionsModel, declare
 from liescope.data_cards.licences import OPEN
-from liescope.games.core import Event, EventKind, Outcome, Phase
-from liescope.games.record import GameRecord, Seat, Source, Status
-from liescope.generate.importers import IMPORTERS, Imported, Importer, Rejected, import_games, read_games
+from liescope.games.core import EventKind
+from liescope.games.record import GameRecord
+from liescope.generate.importers import IMPORTERS, Importer, Rejected, import_games, read_games
 from liescope.generate.importers.commands import app
 from liescope.labeling.label import label_game
 from tests.generate.importers import (
@@ -178,45 +176,3 @@ def test_kinds_that_share_an_option_share_its_type() -> None:
     assert [option.name for option in declare({"one": One, "two": One})] == ["size"]
     with pytest.raises(TypeError, match="another type"):
         declare({"one": One, "other": Other})
-
-
-def liars(game_id: str, *names: str) -> GameRecord:
-    """A game of which nothing is known here: the first lied, and each said who they are."""
-    sides = {name: ("liar", "liars") if name == names[0] else ("guest", "guests") for name in names}
-    seats = tuple(Seat(name, *sides[name], name == names[0], "m", Source.HUMAN) for name in names)
-    place = (EventKind.STATEMENT, 1, Phase.DISCUSSION, 1)
-    setup = Event(0, EventKind.SETUP, 0, Phase.SETUP, data={"names": list(names), "composition": {}})
-    said = (Event(index, *place, actor=name, text="I am a guest.") for index, name in enumerate(names, 1))
-    outcome = Outcome("guests", names[1:], "they say so", 1)
-    return GameRecord(game_id, "liars-table", None, "m", seats, (setup, *said), Status.DONE, outcome)
-
-
-class LiarsTable(Importer):
-    """Reads two games, whatever its source holds."""
-
-    format: ClassVar[str] = "liars-table"
-    reads: ClassVar[str] = "any file"
-    origin: ClassVar[str] = "this test"
-    licence: ClassVar[str] = "Free for all."
-    games: ClassVar[list[GameRecord]] = [liars("Ann-1", "Ann", "Ben"), liars("Cid-1", "Cid", "Dan")]
-
-    def read(self, source: Path) -> Iterator[Imported | Rejected]:
-        yield from (Imported(line, game) for line, game in enumerate(self.games, 1))
-
-
-@pytest.fixture
-def source(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    monkeypatch.setitem(IMPORTERS, LiarsTable.format, LiarsTable)
-    (tmp_path / "games").touch()
-    return tmp_path / "games"
-
-
-def test_a_record_that_breaks_the_protocol_is_rejected(
-    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stray, good = LiarsTable.games
-    stranger = Event(len(stray.events), EventKind.STATEMENT, 1, Phase.DISCUSSION, actor="Zoe", text="?")
-    monkeypatch.setattr(LiarsTable, "games", [replace(stray, events=(*stray.events, stranger)), good])
-    result = import_games("liars-table", source, out=tmp_path / "run")
-    assert result.games == 1
-    assert result.rejected.row(0) == ("games", 1, "Ann-1", "event 3 (statement): its actor 'Zoe' has no seat")

@@ -48,10 +48,7 @@ def game(number: int) -> GameRecord:
         text = f"{'I swear it' if lies else 'As you wish'}, {reader}, {number} {place}."
         at = Event(len(events), EventKind.STATEMENT, 1, Phase.DISCUSSION, actor=writer, text=text)
         events.append(at if place % 3 == 0 else replace(at, audience=(writer, reader)))
-        for kind, who, flag in (
-            (EventKind.SELF_REPORT, writer, lies),
-            (EventKind.RATING, reader, draw.random() < 0.3),
-        ):
+        for kind, who, flag in ((EventKind.SELF_REPORT, writer, lies), (EventKind.RATING, reader, draw.random() < 0.3)):
             said = {"assessment": {"deceptive": flag}}
             about = Event(len(events), kind, 1, Phase.DISCUSSION, 0, who, writer, about=at.index, audience=(who,))
             events.append(replace(about, data=said))
@@ -70,6 +67,19 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     liescope.build(folder / "run", out=folder / "corpus", transcript=True)
     liescope.train("tfidf", folder / "corpus", target="self", context=2, out=folder / "model")
     return folder
+
+
+def test_a_record_that_breaks_the_protocol_is_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stray = game(0)
+    stranger = Event(len(stray.events), EventKind.STATEMENT, 1, Phase.DISCUSSION, actor="Zoe", text="?")
+    read = [Imported(1, replace(stray, events=(*stray.events, stranger))), Imported(2, game(1))]
+    monkeypatch.setitem(IMPORTERS, Letters.format, Letters)
+    monkeypatch.setattr(Letters, "read", lambda self, source: iter(read))
+    (tmp_path / "letters.txt").touch()
+    result = liescope.import_games("letters", tmp_path / "letters.txt", out=tmp_path / "run")
+    assert result.games == 1
+    words = f"event {stranger.index} (statement): its actor 'Zoe' has no seat"
+    assert result.rejected.row(0) == ("letters.txt", 1, "g-0", words)
 
 
 def test_what_the_source_does_not_say_is_null_with_the_reason(folder: Path) -> None:

@@ -99,12 +99,7 @@ def test_a_wheel_from_the_sdist_and_one_from_the_checkout_hold_every_file_under_
 
 
 def test_the_sdist_holds_what_the_makefile_works_with(source: Path) -> None:
-    for name in (
-        "Makefile",
-        "mkdocs.yml",
-        "constraints/py311.txt",
-        "docs/index.md",
-    ):
+    for name in ("Makefile", "mkdocs.yml", "constraints/py311.txt", "docs/index.md"):
         assert (source / name).read_bytes() == (ROOT / name).read_bytes()
 
 

@@ -9,25 +9,16 @@ from typing import Any
 
 import pytest
 
-from liescope.games import MiniMafia, drive, start
-from liescope.games.core import Ask, Assessment, EventKind, Reply
+from liescope.games.core import Assessment, EventKind, Reply
 from liescope.games.facts import AssessmentData, EventData
-from liescope.games.mafia.rules import MINI_MAFIA
-from liescope.games.record import GameRecord, Source, record
+from liescope.games.record import GameRecord
 from liescope.games.record_checks import KINDS, NotARecord, check_record, check_reply
+from tests.benchmark.random_play import judged, mini_mafia
 
 
 @pytest.fixture(scope="module")
 def game() -> GameRecord:
-    def answer(ask: Ask, view: object) -> Reply:
-        if ask.options:
-            return Reply(choice=ask.options[0])
-        said = Assessment(True, "omission", 0.5, 0.5, "so")
-        return Reply(assessment=said) if ask.about is not None else Reply(text="I am a villager.")
-
-    session = start(lambda: MiniMafia(MINI_MAFIA.replaced(assess=True), 1, "g"))
-    drive(session, answer)
-    return record(session.game, session.outcome, dict.fromkeys(session.game.names, ("m", Source.MODEL)))
+    return judged(mini_mafia("m", 1))
 
 
 def changed(game: GameRecord, kind: EventKind, **facts: Any) -> GameRecord:

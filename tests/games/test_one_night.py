@@ -90,9 +90,7 @@ def test_every_card_is_dealt_or_lies_in_the_centre() -> None:
         ({"werewolves": 0}, "--werewolves must be 1 or more"),
         ({"centre": 5}, "three players"),
         ({"centre": -1}, "must be 0 or more"),
-        ({"seers": -1}, "must be 0 or more"),
         ({"rounds": 0}, "--rounds must be 1 or more"),
-        ({"names": ("A", "B", "C", "D")}, "5 players need 5 names"),
     ],
 )
 def test_options_without_a_game_are_refused(options: dict[str, Any], words: str) -> None:

@@ -50,8 +50,7 @@ def test_a_legal_choice_stands_and_draws_nothing(seed: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "reply",
-    [Reply(), Reply(choice="Alice"), Reply(choice="bob"), Reply(choice="Bob", problem="?"), Reply(text="Bob")],
+    "reply", [Reply(), Reply(choice="Alice"), Reply(choice="bob"), Reply(choice="Bob", problem="?"), Reply(text="Bob")]
 )
 def test_anything_else_is_an_option_drawn_and_flagged(reply: Reply) -> None:
     drawn = {legal_choice(vote("Bob", "Diana"), reply, Random(seed)) for seed in range(30)}

@@ -36,16 +36,7 @@ _HTMX = (
     "<p evil hx-on:load=fired()>h</p>",
     "<p evil hx-swap-oob=true id=ask>You have voted.</p>",
 )
-_OUT_OF = (
-    '"',
-    "'",
-    '">',
-    "-->",
-    "</title>",
-    "</textarea>",
-    "</script>",
-    "</style>",
-)
+_OUT_OF = ('"', "'", '">', "-->", "</title>", "</textarea>", "</script>", "</style>")
 _ATTRIBUTES = (
     '" evil onmouseover="fired()',
     '" evil autofocus onfocus="fired()" x="',

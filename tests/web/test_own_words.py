@@ -13,7 +13,7 @@ from liescope.games.playable import PlayableGame
 from liescope.web.play.game_setup import make_setup
 from liescope.web.play.seat_lines import lines
 from liescope.web.view.game_page import shown
-from liescope.web.view.sources import ViewedGame, open_games
+from liescope.web.view.sources import open_games
 
 ROOT = Path(__file__).parents[2]
 
@@ -29,19 +29,10 @@ def two_truths(monkeypatch: pytest.MonkeyPatch) -> PlayableGame:
     return game
 
 
-def played(game: str, folder: Path) -> Path:
-    liescope.play(game, players=["scripted:bold"], games=1, assess=True, out=folder / "run")
-    return folder / "run"
-
-
-def looked_at(run: Path) -> ViewedGame:
-    games = open_games(str(run))
-    return next(games.read(games.ids, with_calls=False))
-
-
 def test_every_page_tells_what_a_game_says_in_words_of_its_own(two_truths: PlayableGame, tmp_path: Path) -> None:
-    run = played(two_truths.name, tmp_path)
-    game = looked_at(run)
+    liescope.play(two_truths.name, players=["scripted:bold"], games=1, assess=True, out=tmp_path / "run")
+    games = open_games(str(tmp_path / "run"))
+    game = next(games.read(games.ids, with_calls=False))
     acts = [event for event in game.record.events if event.kind is EventKind.ACT and event.audience is None]
     said = {f"{event.actor or ''} {event.text}".strip() for event in acts}
     assert any("guesses that" in words for words in said)

@@ -10,11 +10,7 @@ import polars as pl
 import pytest
 
 from liescope.benchmark.analyses.fingerprint import association
-from liescope.benchmark.analyses.outcomes import (
-    CATEGORIES,
-    triadic_against_dyadic,
-    wolf_losses,
-)
+from liescope.benchmark.analyses.outcomes import CATEGORIES, triadic_against_dyadic, wolf_losses
 from tests.benchmark.analyses.made import Counted, counted, table_of
 
 halves = table_of("halves")

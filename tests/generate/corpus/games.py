@@ -8,6 +8,7 @@ from functools import cache
 from hashlib import sha256
 from typing import Any
 
+from liescope.data_cards.tables import TABLES
 from liescope.games.core import Ask, AskKind, Assessment, Event, EventKind, Reply
 from liescope.games.mafia.rules import MINI_MAFIA, MiniMafia
 from liescope.games.rated_game import RatedGame, RatingSpec
@@ -123,3 +124,15 @@ def call(game: GameRecord, step: int = 0, raw: str = "yes") -> dict[str, Any]:
 def stream(games: Iterable[GameRecord]) -> Iterable[tuple[str, GameRecord, list[dict[str, Any]]]]:
     """Games as `read_runs` yields them, each with one call."""
     return (("run", game, [call(game)]) for game in games)
+
+
+def as_classes(row: dict[str, Any], config: str) -> dict[str, Any]:
+    """A row with its labels as the numbers of their classes; nulls stay nulls."""
+    classes = {field.name: field.classes for field in TABLES[config].fields if field.classes}
+
+    def number(name: str, value: Any) -> Any:
+        if name not in classes or value is None:
+            return value
+        return int(value) if isinstance(value, bool) else classes[name].index(value)
+
+    return {name: number(name, value) for name, value in row.items()}

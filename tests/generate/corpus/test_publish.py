@@ -20,8 +20,7 @@ from liescope.generate.corpus.publish import publish
 from liescope.generate.corpus.read import read
 from liescope.generate.importers.importing import read_games
 from liescope.generate.runs.journal import Journal
-from tests.generate.corpus.classes import as_classes
-from tests.generate.corpus.games import call, fail, play, stream
+from tests.generate.corpus.games import as_classes, call, fail, play, stream
 from tests.generate.corpus.stand_in import Hub, hubs
 from tests.generate.importers import inspect_log
 

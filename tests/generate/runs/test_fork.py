@@ -13,12 +13,12 @@ import pytest
 import liescope
 from liescope import cli
 from liescope.common.errors import BadData, BudgetSpent, PlanChanged, UnknownName, UsageError
-from liescope.games.core import Ask, AskKind, EventKind
+from liescope.games.core import Ask, AskKind
 from liescope.games.game_registry import GAMES
 from liescope.games.record import GameRecord
 from liescope.generate.runs.fork import Endings, effects
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.moment import SAID, ForkPlan, rebuild
+from liescope.generate.runs.moment import ForkPlan, rebuild
 from liescope.generate.runs.show_commands import prompt_of_call
 from tests.generate.runs.fakes import FakeEndpoint, records
 
@@ -88,23 +88,6 @@ def test_the_past_is_the_recorded_one_the_future_is_not_and_groups_are_paired_by
         }
     assert len({repr(one.events) for one in found}) > 1
     assert len({one.game_id for one in found}) == 6
-
-
-def test_a_statement_is_said_without_asking_and_marked(
-    run: Path, game: GameRecord, endpoint: FakeEndpoint, tmp_path: Path
-) -> None:
-    (step, seat), *_ = steps(run, game.game_id, AskKind.SPEAK)
-    words = ["I saw Alice kill.", "I slept all night."]
-    result = liescope.fork(run, game.game_id, step, say=words, times=3, out=tmp_path / "fork")
-    assert result.about["seat"] == seat
-    found = records(tmp_path / "fork")
-    assert Counter(one.meta["fork"]["group"] for one in found) == {f'"{text}"': 3 for text in words}
-    for one in found:
-        event = one.events[one.meta["fork"]["events"]]
-        assert (event.kind, event.actor) == (EventKind.STATEMENT, seat)
-        assert f'"{event.text}"' == one.meta["fork"]["group"]
-        assert event.data["notes"] == [SAID]
-    assert min(asked[1] for asked in endpoint.asked) == step + 1
 
 
 def test_resuming_gives_what_an_undisturbed_run_gives(

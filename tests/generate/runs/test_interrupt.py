@@ -14,12 +14,13 @@ import termios
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.run_progress import status
-from tests.generate.runs.limited_server import Fault, LimitedServer
+from tests.generate.runs.limited_server import LimitedServer
 
 ROOT = Path(__file__).parents[3]
 pytestmark = pytest.mark.slow
@@ -33,11 +34,12 @@ def slow(serve: Callable[..., LimitedServer]) -> LimitedServer:
     return serve(latency=1.0)
 
 
-def begin(server: LimitedServer, out: Path, *more: str) -> subprocess.Popen[str]:
+def begin(server: LimitedServer, out: Path, **how: Any) -> subprocess.Popen[str]:
     words = [sys.executable, "-m", "liescope", "play", "mini-mafia", "--player", f"openai:stub@{server.url}"]
-    words += ["--no-preflight", "--games", "50", "--design", "self", "--concurrency", "8", "--out", str(out), *more]
+    words += ["--no-preflight", "--games", "50", "--design", "self", "--concurrency", "8", "--out", str(out)]
     words += ["--max-fallbacks", "1"]  # what the server answers is often of no use
-    return subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    piped = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(words, cwd=ROOT, **(how or piped))
 
 
 def wait_until(true: Callable[[], bool]) -> None:
@@ -53,8 +55,7 @@ def kept(run: Path) -> int:
 
 
 @pytest.mark.parametrize(
-    "number",
-    [signal.SIGTERM, *(pytest.param(one, marks=pytest.mark.long) for one in (signal.SIGINT, signal.SIGHUP))],
+    "number", [signal.SIGTERM, *(pytest.param(one, marks=pytest.mark.long) for one in (signal.SIGINT, signal.SIGHUP))]
 )
 def test_requests_under_way_come_in_and_no_new_one_is_sent(slow: LimitedServer, tmp_path: Path, number: int) -> None:
     process = begin(slow, tmp_path / "run")
@@ -87,12 +88,8 @@ def test_a_second_time_ends_at_once(slow: LimitedServer, tmp_path: Path) -> None
 @pytest.mark.long
 def test_a_terminal_that_is_closed_loses_nothing(slow: LimitedServer, tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
-    words = [sys.executable, "-m", "liescope", "play", "mini-mafia", "--player", f"openai:stub@{slow.url}"]
-    words += ["--no-preflight", "--games", "50", "--concurrency", "8", "--out", str(tmp_path / "run")]
-    words += ["--max-fallbacks", "1"]
-    process = subprocess.Popen(
-        words, cwd=ROOT, stdin=theirs, stdout=theirs, stderr=theirs, preexec_fn=_owns_terminal, start_new_session=True
-    )
+    here = dict.fromkeys(("stdin", "stdout", "stderr"), theirs)
+    process = begin(slow, tmp_path / "run", **here, preexec_fn=_owns_terminal, start_new_session=True)
     os.close(theirs)
     wait_until(lambda: slow.answered >= 8 and slow.under_way == 8)
     os.close(ours)
@@ -119,17 +116,6 @@ def test_nohup_is_respected(slow: LimitedServer, tmp_path: Path) -> None:
 
 def _owns_terminal() -> None:
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-
-
-@pytest.mark.long
-def test_a_wait_for_a_limit_ends_at_once(slow: LimitedServer, tmp_path: Path) -> None:
-    slow.behaviour.fault = lambda seconds, body: Fault(429, headers={"Retry-After": "100"})
-    process = begin(slow, tmp_path / "run")
-    wait_until(lambda: slow.refused[429] >= 8)
-    process.send_signal(signal.SIGINT)
-    _, complained = process.communicate(timeout=30)
-    assert process.returncode == 130
-    assert "Traceback" not in complained
 
 
 @pytest.mark.long

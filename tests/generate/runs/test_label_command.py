@@ -153,10 +153,7 @@ def test_a_judge_who_cannot_rate_leaves_nulls_with_their_reason(played: Path, en
 
 @pytest.mark.parametrize(
     ("words", "names"),
-    [
-        (["--judge", "fake:judge", "--share", "0"], "nothing to ask"),
-        (["--claims-by", "scripted:bold"], "scripted"),
-    ],
+    [(["--judge", "fake:judge", "--share", "0"], "nothing to ask"), (["--claims-by", "scripted:bold"], "scripted")],
 )
 def test_what_cannot_be_judged_is_one_line(
     played: Path, words: list[str], names: str, capsys: pytest.CaptureFixture[str]

@@ -64,16 +64,6 @@ def test_an_endpoint_given_up_ends_the_run_at_once_if_no_other_is_left(serve: Se
     assert isinstance(result.tally.stop, EndpointSilent)
 
 
-@pytest.mark.long
-def test_a_slow_endpoint_slows_its_own_games_alone(serve: Serve, tmp_path: Path) -> None:
-    slow, fast = serve(latency=0.1), serve(latency=0.002)
-    ended: list[str] = []
-    slow.behaviour.fault = lambda seconds, body: ended.append("slow") if fast.answered < 9 * 15 else None
-    result = run(tmp_path / "run", slow, fast, games=15, concurrency=4)
-    assert result.complete
-    assert len(ended) < 9 * 15 / 2
-
-
 # The scheduler alone
 
 

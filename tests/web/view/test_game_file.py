@@ -133,11 +133,7 @@ def test_a_claim_shows_its_verdict_and_evidence_to_mouse_and_keyboard(
 
 @pytest.mark.long
 def test_a_long_game_is_folded_and_unfolds_where_it_is_stepped_or_linked_to(
-    werewolf: Played,
-    tmp_path: Path,
-    new_context: Context,
-    expect: Callable[..., Any],
-    monkeypatch: pytest.MonkeyPatch,
+    werewolf: Played, tmp_path: Path, new_context: Context, expect: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("liescope.web.view.game_page.LONG", 5)
     parts = anchors(viewed(werewolf.games)[0])

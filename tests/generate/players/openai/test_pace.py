@@ -10,14 +10,7 @@ import pytest
 
 from liescope.common.errors import BudgetSpent
 from liescope.generate.players.openai import pace
-from liescope.generate.players.openai.pace import (
-    CREDIBLE,
-    EARLY,
-    FIRST,
-    LONGEST_ASKED,
-    OUTAGE,
-    Pace,
-)
+from liescope.generate.players.openai.pace import CREDIBLE, EARLY, FIRST, LONGEST_ASKED, OUTAGE, Pace
 from liescope.generate.players.player_protocol import Activity, Halt
 from tests.generate.players.openai.fake_world import World, ask, ask_all, noisy, pace_of
 

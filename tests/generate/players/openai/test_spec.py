@@ -115,10 +115,7 @@ def test_a_judge_that_is_a_detector_takes_no_file_of_this_machine() -> None:
 
 BUDGETS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "openrouter.ai": ({"reasoning": {"max_tokens": 2048}}, {"reasoning": {"effort": "none"}}),
-    "api.anthropic.com": (
-        {"thinking": {"type": "enabled", "budget_tokens": 2048}},
-        {"thinking": {"type": "disabled"}},
-    ),
+    "api.anthropic.com": ({"thinking": {"type": "enabled", "budget_tokens": 2048}}, {"thinking": {"type": "disabled"}}),
     "generativelanguage.googleapis.com": (
         {"extra_body": {"google": {"thinking_config": {"thinking_budget": 2048, "include_thoughts": True}}}},
         {"extra_body": {"google": {"thinking_config": {"thinking_budget": 0, "include_thoughts": False}}}},
