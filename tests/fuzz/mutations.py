@@ -25,6 +25,7 @@ INPUTS = {  # how many mutated inputs each reader gets
     "corpora": 120,
     "models": 150,
     "importers": 40,
+    "lines of logs": 300,
     "config files": 60,
     "specs": 300,
     "options": 300,

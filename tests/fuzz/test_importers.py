@@ -23,8 +23,8 @@ from liescope.games.record_checks import check_record
 from liescope.generate.importers import read_games
 from liescope.labeling.label import label_game
 from tests.contracts.test_importers import SAMPLES
-from tests.fuzz.mutations import HOSTILE, damage_file, damaged_bytes, damaged_json, json_bytes, said, seeds
-from tests.generate.importers import quack_game
+from tests.fuzz.mutations import HOSTILE, INPUTS, damage_file, damaged_bytes, damaged_json, json_bytes, said, seeds
+from tests.generate.importers import avalon_game, quack_game
 from tests.generate.importers.test_own_data import ALIBIS
 from tests.generate.importers.written import as_log, play_game
 
@@ -124,3 +124,18 @@ def test_a_spoilt_file_is_games_and_refusals(format: str, tmp_path: Path, seeds:
         shutil.rmtree(folder)
     assert found.total() >= len(seeds)
     assert found["refused"]
+
+
+LINES: dict[str, Callable[[int], dict[str, Any]]] = {
+    "mini-mafia": lambda seed: as_log(play_game(seed % 7)) | {"game_id": f"b_game_{seed:04d}"},
+    "avalon-nlu": avalon_game.game,
+}
+
+
+@pytest.mark.parametrize("format", LINES)
+def test_of_many_spoilt_lines_each_is_a_game_or_a_refusal(format: str, tmp_path: Path) -> None:
+    lines = [json_bytes(damaged_json(LINES[format](seed), Random(seed))) for seed in range(INPUTS["lines of logs"])]
+    (tmp_path / "games.jsonl").write_bytes(b"\n".join(lines) + b"\n")
+    found = read(tmp_path / "games.jsonl", format=format)
+    assert found.total() == len(lines)
+    assert min(found["read"], found["refused"]) > len(lines) // 20

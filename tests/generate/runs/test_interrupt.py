@@ -20,7 +20,7 @@ import pytest
 
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.run_progress import status
-from tests.generate.runs.limited_server import LimitedServer
+from tests.generate.runs.limited_server import Fault, LimitedServer
 
 ROOT = Path(__file__).parents[3]
 pytestmark = pytest.mark.slow
@@ -116,6 +116,17 @@ def test_nohup_is_respected(slow: LimitedServer, tmp_path: Path) -> None:
 
 def _owns_terminal() -> None:
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+@pytest.mark.long
+def test_a_wait_for_a_limit_ends_at_once(slow: LimitedServer, tmp_path: Path) -> None:
+    slow.behaviour.fault = lambda seconds, body: Fault(429, headers={"Retry-After": "100"})
+    process = begin(slow, tmp_path / "run")
+    wait_until(lambda: slow.refused[429] >= 8)
+    process.send_signal(signal.SIGINT)
+    _, complained = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "Traceback" not in complained
 
 
 @pytest.mark.long
