@@ -178,18 +178,6 @@ def test_what_comes_with_the_stratum_is_not_taken_for_the_fact() -> None:
     assert lo < 0 < hi
 
 
-def test_rows_of_one_game_are_no_further_evidence() -> None:
-    once = rows((60, 100, 45, 100))
-    twice = pl.concat([once, once])
-    first, again = (adjusted_difference(table, "fact", "won", ["stratum"]) for table in (once, twice))
-    assert again == pytest.approx(first, abs=0.002)
-    _, lo, hi, games = adjusted_difference(
-        twice.with_columns(family=pl.int_range(pl.len())), "fact", "won", ["stratum"]
-    )
-    assert games == 400
-    assert (hi or 0) - (lo or 0) < 0.8 * ((first[2] or 0) - (first[1] or 0))
-
-
 @pytest.mark.parametrize(("strata", "size"), [(1, 24), (4, 60), (40, 8), (50, 2)])
 def test_intervals_hold_the_truth_as_often_as_they_say(strata: int, size: int) -> None:
     """Several rows of a game share its outcome, as the seats of a team do; strata may be small."""

@@ -82,6 +82,14 @@ def test_a_response_without_end_is_left_at_the_bound_whatever_its_status(
     assert [attempt.problem for attempt in one.attempts] == ["the response is larger than 4 MiB", ""]
 
 
+@pytest.mark.parametrize("headers", [{"X-Long": "a" * 100_000}, {f"X-{n}": "b" * 1000 for n in range(300)}])
+def test_headers_without_end_are_a_counted_problem(serve, stubs, desk, asked, headers) -> None:
+    stub = serve(stubs.Answer(stubs.says(MESSAGE).body, headers=headers), stubs.says(MESSAGE))
+    one = desk(f"tiny@{stub.url}")
+    one.ask(asked[AskKind.SPEAK])
+    assert [bool(attempt.problem) for attempt in one.attempts] == [True, False]
+
+
 def test_a_small_response_that_unpacks_to_gigabytes_costs_a_few_megabytes(serve, stubs, desk, asked) -> None:
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
     begin, block = (packer.compress(b"a" * 2**20) + packer.flush(zlib.Z_FULL_FLUSH) for _ in range(2))
