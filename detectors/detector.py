@@ -169,12 +169,7 @@ class Detector(ABC):
     def predict_proba(self, examples: Sequence[Example], progress: Progress = silent, /) -> Floats:
         """(n, 2): probability of honest, probability of deceptive, in scikit-learn's order of classes."""
 
-    def parts(
-        self,
-        examples: Sequence[Example],  # noqa: ARG002
-        progress: Progress = silent,  # noqa: ARG002
-        /,
-    ) -> Mapping[str, Floats]:
+    def parts(self, examples: Sequence[Example], progress: Progress = silent, /) -> Mapping[str, Floats]:  # noqa: ARG002
         """What scores are made of, if that has names: (n,) probabilities by name, for further columns of scores."""
         return {}
 

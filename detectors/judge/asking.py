@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,8 +14,8 @@ from typing import Any
 from liescope.common.console import end_by
 from liescope.common.errors import EndpointRefused, Interrupted, PlayerFailed, RunPaused, UsageError
 from liescope.detectors.detector import Progress
-from liescope.detectors.judge.local_model import ask_local, is_local, label_of, local_spec
-from liescope.detectors.judge.prompt import ATTEMPTS, FRUITLESS, Question
+from liescope.detectors.judge.local_model import ask_local, is_local, local_spec
+from liescope.detectors.judge.prompt import ATTEMPTS, FRUITLESS, Answers, Question
 from liescope.games.core import Ask, AskKind, Phase
 from liescope.generate.players.openai.completion import Completion
 from liescope.generate.players.openai.endpoint import FormatRefused
@@ -65,21 +65,6 @@ class Spent:
 
 SPENT: defaultdict[str, Spent] = defaultdict(Spent)
 """What this process has spent, by model: a budget holds for all folds of a training together."""
-
-
-@dataclass(slots=True, kw_only=True)
-class Answers:
-    """What a judge said. label: its name in tables; priced: whether its requests have a price; stated: whether it
-    states numbers, None while unknown; answers: by place in the questions, the probability of a lie by criterion,
-    NaN for one without; failed: questions without an answer, by reason; served: models that the endpoint says it used.
-    """
-
-    label: str
-    priced: bool = False
-    stated: bool | None = None
-    answers: dict[int, tuple[float, ...]] = field(default_factory=dict)
-    failed: Counter[str] = field(default_factory=Counter)
-    served: set[str] = field(default_factory=set)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -235,11 +220,10 @@ def ask_judge(
     """
     folder, spent = limits.cache or default_cache(), spent or Spent()
     if is_local(spec):
-        local = local_spec(spec)
         with ReplyCache(folder) as kept:
-            answers, failed, found = ask_local(local, questions, kept, _ASK, progress)
+            answers, found = ask_local(spec, questions, kept, _ASK, progress)
         spent.found += found
-        return Answers(label=label_of(local), stated=False, answers=answers, failed=failed)
+        return answers
 
     async def work(halt: Halt) -> Asking:
         before = spent.answered

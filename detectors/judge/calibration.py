@@ -1,4 +1,4 @@
-"""What is learned about judges: how far to believe each answer, and how several become one."""
+"""What is learned about a judge, and how several answers become one."""
 
 from __future__ import annotations
 
@@ -16,93 +16,60 @@ from liescope.detectors.judge.prompt import Criterion
 _EDGE = 0.0025  # probabilities are kept so far from 0 and 1
 
 
-def _fitted(odds: Floats, y: Bools, mean: Floats, fixed: Bools) -> Floats:
-    """(k + 1,): the weights of log-odds, (n, k), none below 0, and the offset under which they fit labels, (n,), best.
-    With few labels they stay near `mean`, (k,), and 0: those of normal priors, whose standard deviations are the means
-    themselves, and 1. fixed: weights, (k,), that stay there.
-    """
-    from scipy.optimize import minimize
-
-    sign, start = np.where(y, 1.0, -1.0), np.append(mean, 0.0)
-
-    def loss(at: Floats) -> float:
-        far = (((at[:-1] - mean) / mean) ** 2).sum() + at[-1] ** 2
-        return float(far / 2 - log_expit(sign * (odds @ at[:-1] + at[-1])).sum())
-
-    bounds = [(one, one) if stays else (0, 100) for one, stays in zip(mean, fixed, strict=True)]
-    return np.asarray(minimize(loss, start, bounds=[*bounds, (-100, 100)], method="L-BFGS-B").x)
-
-
-class PlattScaling(Strict):
-    """Platt scaling: the log-odds of an answer, times slope, plus intercept (Platt 1999). A slope below 0 is not
-    learned.
-    """
-
-    slope: Annotated[float, Field(ge=0, le=100)] = 1.0
-    intercept: Annotated[float, Field(ge=-100, le=100)] = 0.0
-
-    @classmethod
-    def fitted(cls, probability: Floats, y: Bools) -> Self:
-        """The scaling under which probabilities, (n,), NaN for none, fit labels, (n,), best. With few answers it stays
-        near slope 1 and intercept 0.
-        """
-        read = ~np.isnan(probability)
-        odds = cls().log_odds(probability[read])[:, None]
-        slope, intercept = _fitted(odds, y[read], np.ones(1), np.zeros(1, dtype=bool)) if read.any() else (1.0, 0.0)
-        return cls(slope=float(slope), intercept=float(intercept))
-
-    def log_odds(self, probability: Floats) -> Floats:
-        return np.asarray(self.slope * logit(np.clip(probability, _EDGE, 1 - _EDGE)) + self.intercept)
-
-
 class LearnedModel(Strict):
-    """What was learned about one judge. calibrations, weights: by criterion; offset: of the weighted sum of calibrated
-    log-odds; stated: whether the model states numbers, None if it was not asked.
+    """How the answers of one judge become log-odds: theirs, by criterion, times weights, plus an offset; of one answer,
+    Platt scaling (Platt 1999). No weight is below 0. stated: whether the model states numbers, None if it was not
+    asked.
     """
 
-    calibrations: tuple[PlattScaling, ...]
-    weights: tuple[Annotated[float, Field(ge=0, le=100)], ...]
+    weights: Annotated[tuple[Annotated[float, Field(ge=0, le=100)], ...], Field(min_length=1)]
     offset: Annotated[float, Field(ge=-100, le=100)] = 0.0
     stated: bool | None = None
 
     @classmethod
-    def before(cls, criteria: Sequence[Criterion]) -> Self:
-        """Without answers: the mean of all criteria, by the weights that are given."""
-        given = np.array([one.weight or 1.0 for one in criteria] or [1.0])
-        return cls(calibrations=(PlattScaling(),) * len(given), weights=tuple((given / given.sum()).tolist()))
+    def learned(cls, criteria: Sequence[Criterion], told: Floats, y: Bools) -> Self:
+        """The weights under which answers, (n, criteria), NaN for none, fit labels, (n,), best. With few they stay near
+        the mean: those of normal priors, whose standard deviations are the means themselves, and 1 for the offset.
+        """
+        from scipy.optimize import minimize
 
-    def learned(self, told: Floats, y: Bools, fixed: Bools) -> Self:
-        """Of answers, (n, criteria), NaN for none. fixed: the criteria whose weights are given."""
-        scales = tuple(PlattScaling.fitted(column, y) for column in told.T)
-        found = self.model_copy(update={"calibrations": scales})
-        odds, mean, read = found.by_criterion(told), np.array(self.weights), ~np.isnan(told).all(1)
-        if len(mean) == 1 or not read.any():
-            return found
+        given = [one.weight for one in criteria] or [None]
+        mean = np.array([one or 1.0 for one in given])
+        mean /= mean.sum()
+        odds, read = log_odds(told), ~np.isnan(told).all(1)
         odds = np.where(np.isnan(odds), mean_odds(odds, mean)[:, None], odds)[read]
-        *weights, offset = _fitted(odds, y[read], mean, fixed).tolist()
-        return found.model_copy(update={"weights": tuple(weights), "offset": offset})
+        sign = np.where(y[read], 1.0, -1.0)
 
-    def by_criterion(self, told: Floats) -> Floats:
-        """(n, criteria): the calibrated log-odds of answers."""
-        return np.column_stack([one.log_odds(column) for one, column in zip(self.calibrations, told.T, strict=True)])
+        def loss(at: Floats) -> float:
+            far = ((at[:-1] / mean - 1) ** 2).sum() + at[-1] ** 2
+            return float(far / 2 - log_expit(sign * (odds @ at[:-1] + at[-1])).sum())
+
+        bounds = [(0, 100) if one is None else (at, at) for one, at in zip(given, mean, strict=True)]
+        found = minimize(loss, np.append(mean, 0.0), bounds=[*bounds, (-100, 100)], method="L-BFGS-B").x.tolist()
+        return cls(weights=tuple(found[:-1]), offset=found[-1])
 
     def log_odds(self, told: Floats) -> Floats:
-        """(n,): of all criteria together; those without an answer leave it to the others, NaN where there is none."""
+        """(n,): of all criteria together; one without an answer leaves it to the others, NaN where there is none."""
         weights = np.array(self.weights)
-        return np.asarray(mean_odds(self.by_criterion(told), weights) * weights.sum() + self.offset)
+        return np.asarray(mean_odds(log_odds(told), weights) * weights.sum() + self.offset)
 
 
-def mean_odds(values: Floats, weights: Floats) -> Floats:
+def log_odds(told: Floats) -> Floats:
+    """The log-odds of answers, kept from infinity."""
+    return np.asarray(logit(np.clip(told, _EDGE, 1 - _EDGE)))
+
+
+def mean_odds(values: Floats, weights: Floats | None = None) -> Floats:
     """(n,): the weighted mean of each row without its NaNs; NaN for one of nothing else."""
-    had = ~np.isnan(values)
+    had, weights = ~np.isnan(values), np.ones(values.shape[1]) if weights is None else weights
     total = had @ weights
     mean = np.nansum(values * weights, axis=1) / np.where(total > 0, total, 1.0)
     return np.asarray(np.where(had.any(1), mean, np.nan))
 
 
 def agreement(odds: Floats) -> str:
-    """How far judges agree, in words: Cohen's kappa (1960) of their verdicts, averaged over pairs. odds: (n, judges),
-    above 0 for deceptive, NaN for none.
+    """How far judges agree: Cohen's kappa (1960) of their verdicts, averaged over pairs. odds: (n, judges), above 0 for
+    deceptive, NaN for none.
     """
     found = list[float]()
     for pair in combinations(odds.T, 2):
@@ -111,6 +78,4 @@ def agreement(odds: Floats) -> str:
         chance = one.mean() * other.mean() + (1 - one.mean()) * (1 - other.mean()) if len(one) else 1.0
         if chance < 1:
             found.append(((one == other).mean() - chance) / (1 - chance))
-    if not found:
-        return "whose verdicts are all the same"
-    return f"whose verdicts agree with a kappa of {np.mean(found):.2f}"
+    return f"whose verdicts agree with a kappa of {np.mean(found):.2f}" if found else "whose verdicts are all the same"

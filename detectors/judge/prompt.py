@@ -6,6 +6,7 @@ The prompt is in a file that users can replace.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -90,7 +91,7 @@ class JudgePrompt(Strict):
     def about_statement(self, statement: str, target: str, view: str = WORDS) -> Question:
         """The question about a statement. statement: as a detector reads it; view: what that shows."""
         labels = {"{deceptive}": self.deceptive[0], "{honest}": self.honest[0]}
-        asked = {one.name: one.question or self.question[target] for one in self.criteria}
+        own, criteria = self.question[target], tuple(one.name for one in self.criteria)
 
         def words(kind: _Kind, question: str) -> str:
             filled = {"{question}": question, "{answer}": _filled(self.answer[kind], labels)}
@@ -98,12 +99,10 @@ class JudgePrompt(Strict):
             asked = _filled(self.prompt if view == WORDS else self.views[view], filled)
             return asked.strip().replace("{statement}", statement)
 
-        if not asked:
-            own = self.question[target]
-            return Question((words("label", own),), words("confidence", own), self.sides)
-        listed = "\n".join(f"- {name}: {question}" for name, question in asked.items())
-        each = tuple(words("label", question) for question in asked.values())
-        return Question(each, words("criteria", listed), self.sides, tuple(asked))
+        asked = [one.question or own for one in self.criteria] or [own]
+        listed = "\n".join(f"- {name}: {question}" for name, question in zip(criteria, asked, strict=False))
+        number = words("criteria", listed) if criteria else words("confidence", own)
+        return Question(tuple(words("label", one) for one in asked), number, self.sides, criteria)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +129,21 @@ class Question:
         text, tokens = reply.content, reply.tokens
         found = stated_probability(text, self.sides) if stated else label_probability(tokens, self.sides)
         return None if found is None else (found,)
+
+
+@dataclass(slots=True, kw_only=True)
+class Answers:
+    """What a judge said. label: its name in tables; priced: whether its requests have a price; stated: whether it
+    states numbers, None while unknown; answers: by place in the questions, the probability of a lie by criterion,
+    NaN for one without; failed: questions without an answer, by reason; served: models that the endpoint says it used.
+    """
+
+    label: str
+    priced: bool = False
+    stated: bool | None = None
+    answers: dict[int, tuple[float, ...]] = field(default_factory=dict)
+    failed: Counter[str] = field(default_factory=Counter)
+    served: set[str] = field(default_factory=set)
 
 
 def read_prompt(path: Path | None = None, view: str = WORDS) -> JudgePrompt:

@@ -13,12 +13,12 @@ from typing import Annotated, Self
 import numpy as np
 from pydantic import Field, TypeAdapter
 
-from liescope.common.errors import UsageError
+from liescope.common.errors import BadData, UsageError
 from liescope.common.reading import Strict, read_json
 from liescope.common.statistics import Bools, Floats, expit
 from liescope.detectors.detector import AsksChatModel, DetectorOptions, Groups, Progress, Publication, silent
 from liescope.detectors.examples import Example
-from liescope.detectors.judge.calibration import LearnedModel, agreement, mean_odds
+from liescope.detectors.judge.calibration import LearnedModel, agreement, log_odds, mean_odds
 from liescope.detectors.judge.prompt import RUBRIC, JudgePrompt, read_prompt
 from liescope.detectors.logistic import TRAIN_AGAIN, two_columns
 from liescope.detectors.text_form import TextConfig, textualize
@@ -108,15 +108,17 @@ class JudgeDetector(AsksChatModel):
             check_model(model, None)
         prompt = read_prompt(Path(o.prompt) if o.prompt else None, self.text.view)
         self._failed = Counter()
-        models = (LearnedModel.before(prompt.criteria),) * len(o.models)
+        none = LearnedModel.learned(prompt.criteria, np.empty((0, max(len(prompt.criteria), 1))), y[:0])
+        models = (none,) * len(o.models)
         self._learned = LearnedJudge(prompt=prompt, prevalence=float(y.mean()), models=models, own_cache=bool(o.cache))
         games = np.random.default_rng(o.seed).permutation(np.unique(groups))
         asked = np.concatenate([np.flatnonzero(groups == game) for game in games])[: o.fit_limit]
         told = self._ask([examples[row] for row in asked], progress)
-        fixed = np.array([one.weight is not None for one in prompt.criteria] or [False])
-        if len(asked):
-            learned = [one.learned(own, y[asked], fixed) for one, own in zip(self._learned.models, told, strict=True)]
-            self._learned = self._learned.model_copy(update={"models": tuple(learned)})
+        learned = [
+            LearnedModel.learned(prompt.criteria, own, y[asked]).model_copy(update={"stated": one.stated})
+            for one, own in zip(self._learned.models, told, strict=True)
+        ]
+        self._learned = self._learned.model_copy(update={"models": tuple(learned)})
         self.notes = self._unusable()
         return self
 
@@ -125,17 +127,14 @@ class JudgeDetector(AsksChatModel):
         self.notes = self._unusable()
         if (judges := odds.shape[1]) > 1 and examples:
             self.notes += (f"{judges} judges, {agreement(odds)} ({len(odds):,} statements)",)
-        return two_columns(self._probability(mean_odds(odds, np.ones(odds.shape[1]))))
+        return two_columns(self._probability(mean_odds(odds)))
 
     def parts(self, examples: Sequence[Example], progress: Progress = silent) -> Mapping[str, Floats]:
-        models, criteria = self._learned.models, [one.name for one in self._learned.prompt.criteria]
-        told, found = self._ask(examples, progress), dict[str, Floats]()
-        if len(models) > 1:
-            odds = self._odds(examples, progress)
-            found |= {f"judge_{at}": self._probability(column) for at, column in enumerate(odds.T, 1)}
-        scaled = np.stack([one.by_criterion(own) for one, own in zip(models, told, strict=True)], axis=2)
-        each = {name: mean_odds(scaled[:, at], np.ones(len(models))) for at, name in enumerate(criteria)}
-        return found | {name: self._probability(odds) for name, odds in each.items()}
+        odds, told = self._odds(examples, progress), np.array(self._ask(examples, progress))
+        judges = {f"judge_{at}": column for at, column in enumerate(odds.T, 1)} if odds.shape[1] > 1 else {}
+        names = [one.name for one in self._learned.prompt.criteria]
+        each = {name: mean_odds(log_odds(told[:, :, at].T)) for at, name in enumerate(names)}
+        return {name: self._probability(one) for name, one in (judges | each).items()}
 
     def _probability(self, odds: Floats) -> Floats:
         return np.where(np.isnan(odds), self._learned.prevalence, expit(odds))
@@ -163,12 +162,11 @@ class JudgeDetector(AsksChatModel):
         asked = [learned.prompt.about_statement(textualize(one, self.text), one.target, view) for one in examples]
         once, say = {question: at for at, question in enumerate(dict.fromkeys(asked))}, progress is not silent
         told, models = list[Floats](), list[LearnedModel]()
+        none = (np.nan,) * width
         for model, own in zip(o.models, learned.models, strict=True):
-            limits, spent = o.limits(), SPENT[o.model]
-            found = ask_judge(model, [*once], limits, progress, stated=own.stated, spent=spent, say=say)
+            found = ask_judge(model, [*once], o.limits(), progress, stated=own.stated, spent=SPENT[o.model], say=say)
             models.append(own.model_copy(update={"stated": found.stated}))
             self._failed += found.failed
-            none = (np.nan,) * width
             told.append(np.array([found.answers.get(once[question], none) for question in asked], dtype=np.float64))
         self._learned = learned.model_copy(update={"models": tuple(models)})
         self._last = examples, told
@@ -199,5 +197,8 @@ class JudgeDetector(AsksChatModel):
         """Paths in a stranger's options are not used, and a stranger's address is asked only as `check_model` says."""
         detector = cls(text, options.model_copy(update={"prompt": "", "cache": ""}))
         detector._learned = read_json(folder / _FILE, TypeAdapter(LearnedJudge), _LARGEST, TRAIN_AGAIN)
+        criteria, models = detector._learned.prompt.criteria, detector._learned.models
+        if [len(one.weights) for one in models] != [max(len(criteria), 1)] * len(detector.options.models):
+            raise BadData(f"{folder / _FILE} is not of these models and criteria; {TRAIN_AGAIN}")
         detector._failed, detector._loaded = Counter(), True
         return detector

@@ -12,13 +12,13 @@ import numpy as np
 import polars as pl
 
 from liescope.common.errors import UsageError
-from liescope.common.statistics import expit
+from liescope.common.statistics import Floats, expit
 from liescope.detectors.detector import Progress
 from liescope.detectors.detector_settings import WORDS
 from liescope.detectors.examples import Example, make_examples, target_column
 from liescope.detectors.judge.asking import Spent, ask_judge, check_model
-from liescope.detectors.judge.calibration import PlattScaling, agreement
-from liescope.detectors.judge.prompt import JudgePrompt, read_prompt
+from liescope.detectors.judge.calibration import agreement, log_odds, mean_odds
+from liescope.detectors.judge.prompt import Criterion, JudgePrompt, read_prompt
 from liescope.detectors.study.scores import score_table
 from liescope.detectors.text_form import TextConfig, View, checked_view, textualize
 from liescope.generate.players.run_limits import Limits
@@ -116,36 +116,35 @@ def judge_statements(
         name = f"{JUDGE}{asking.label}" + (f" ({', '.join(said)})" if said else "")
         if name in {fact.name for fact in facts}:
             raise UsageError(f"two judges are called {name!r}; evaluate them one after the other")
-        found = {items[at].statement_id: _of_all(answer) for at, answer in sorted(asking.answers.items())}
-        tables.append(score_table(list(found), np.array(list(found.values()), dtype=np.float64), name, target))
+        found = {items[at].statement_id: answer for at, answer in sorted(asking.answers.items())}
+        told = np.array([*found.values()], dtype=np.float64).reshape(len(found), -1)
+        tables.append(score_table(list(found), _as_one(told, judges.prompt.criteria), name, target))
         cost = spent.cost if asking.priced else None
         failed, served = dict(asking.failed.most_common()), tuple(sorted(asking.served))
         paid = (spent.found, spent.requests, spent.tokens, cost, judges.limits.currency)
         facts.append(JudgeFacts(name, how, served, len(items), failed, *paid, view))
         if spec == judges.specs[-1] and len(judges.specs) > 1:
-            table, fact = _together(tables[-len(judges.specs) :], target, view, judges.limits.currency)
+            table, fact = _together(tables[-len(judges.specs) :], facts[-1], target)
             tables.append(table)
             facts.append(fact)
     return tables, facts
 
 
-def _of_all(answer: Sequence[float]) -> float:
-    """The probability of an answer; of one by several criteria, or judges, that of their mean log-odds."""
-    read = np.array(answer)[~np.isnan(answer)]
-    return float(read[0] if len(read) == 1 else expit(PlattScaling().log_odds(read).mean()))
+def _as_one(told: Floats, criteria: Sequence[Criterion]) -> Floats:
+    """(n,): the probability by answers, (n, criteria), each of which counts by its weight."""
+    if told.shape[1] < 2:
+        return told.reshape(-1)  # as it is said
+    return expit(mean_odds(log_odds(told), np.array([one.weight or 1.0 for one in criteria])))
 
 
-def _together(
-    tables: Sequence[pl.DataFrame], target: str, view: View, currency: str
-) -> tuple[pl.DataFrame, JudgeFacts]:
-    """The scores and facts of several judges as one, about the statements that any of them answered on."""
+def _together(tables: Sequence[pl.DataFrame], fact: JudgeFacts, target: str) -> tuple[pl.DataFrame, JudgeFacts]:
+    """The scores and facts of several judges as one, on the statements that any of them scored. fact: of one."""
     given = pl.concat(tables).pivot("scorer", index="statement_id", values="score").sort("statement_id")
-    names, told = given.columns[1:], given.drop("statement_id").to_numpy().astype(np.float64)
-    score = np.array([_of_all(row) for row in told])
+    names, odds = given.columns[1:], log_odds(given.drop("statement_id").to_numpy().astype(np.float64))
     name = f"{JUDGE}mean of {', '.join(one.removeprefix(JUDGE) for one in names)}"
-    table = score_table(given["statement_id"].to_list(), score, name, target)
-    how = f"mean log-odds of {len(names)} judges, {agreement(told - 0.5)}"
-    return table, JudgeFacts(name, how, (), table.height, {}, 0, 0, 0, None, currency, view)
+    how = f"mean log-odds of {len(names)} judges, {agreement(odds)}"
+    table = score_table(given["statement_id"].to_list(), expit(mean_odds(odds)), name, target)
+    return table, JudgeFacts(name, how, (), table.height, {}, 0, 0, 0, None, fact.currency, fact.view)
 
 
 def _asked_about(

@@ -19,7 +19,7 @@ from liescope.detectors.detector import silent
 from liescope.detectors.detector_registry import make
 from liescope.detectors.examples import Labelled, labelled, read_statements
 from liescope.detectors.judge.asking import ask_judge
-from liescope.detectors.judge.calibration import PlattScaling
+from liescope.detectors.judge.calibration import LearnedModel
 from liescope.detectors.judge.prompt import DEFAULT, FRUITLESS, read_prompt
 from liescope.detectors.kinds.judge import JudgeDetector
 from liescope.detectors.saved import load
@@ -153,12 +153,12 @@ def test_a_calibration_undoes_what_is_wrong_with_the_answers(slope: float) -> No
     draw = np.random.default_rng(0)
     odds = draw.normal(0, 1, 4000)
     y = draw.random(4000) < 1 / (1 + np.exp(-(slope * odds - 1)))
-    found = PlattScaling.fitted(1 / (1 + np.exp(-odds)), y)
-    assert found.slope == pytest.approx(slope, abs=0.15)
-    assert found.intercept == pytest.approx(-1, abs=0.15)
+    found = LearnedModel.learned((), 1 / (1 + np.exp(-odds[:, None])), y)
+    assert found.weights == pytest.approx((slope,), abs=0.15)
+    assert found.offset == pytest.approx(-1, abs=0.15)
     # It never turns answers around.
-    found = PlattScaling.fitted(np.array([0.9, 0.1] * 50), np.array([False, True] * 50))
-    assert found.slope == pytest.approx(0, abs=1e-6)
+    found = LearnedModel.learned((), np.array([[0.9], [0.1]] * 50), np.array([False, True] * 50))
+    assert found.weights == pytest.approx((0,), abs=1e-6)
 
 
 def test_a_prompt_of_ones_own_is_used_and_saved_word_for_word(

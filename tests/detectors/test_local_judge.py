@@ -120,7 +120,7 @@ def test_answers_are_kept_and_no_model_is_loaded_for_them(
     wise: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = asked(f"local:{wise}", tmp_path)
-    monkeypatch.setattr(local_model, "load", lambda _: pytest.fail("it was loaded"))
+    monkeypatch.setattr(local_model.loading, "load", lambda _: pytest.fail("it was loaded"))
     monkeypatch.setattr(local_model, "_held", {})
     assert asked(f"local:{wise}", tmp_path).answers == first.answers
     # Not those of another model in the same place.
