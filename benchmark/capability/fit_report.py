@@ -181,8 +181,8 @@ def _priors(result: FitResult, moved: pl.DataFrame, checks: pl.DataFrame) -> Sec
         tuple(of_each(result.fits, told)),
         "In the table the priors have half or twice their widths. shift: of the mean score that moves most, in its "
         "posterior standard deviations; spread: how many times as far apart the scores lie. The draws are reweighted, "
-        "not sampled again: k says how far that can be trusted; where it is above 0.7, both figures go on in a straight "
-        "line.",
+        "not sampled again: k says how far that can be trusted; where it is above 0.7, both figures go on in a "
+        "straight line.",
         svg(Dots(axis, "source", "figure", stated_conditions, value="value")(checks), "checks"),
         "The mafia's win rate and its spread: as observed, by the fitted model, by the priors alone.",
         Table.of(moved, [Column("condition"), *(Column(name, format="z.2f") for name in MOVES)]),
