@@ -147,6 +147,27 @@ def test_what_the_model_knows_where_it_speaks_is_found_in_unseen_games_through_i
     assert auroc() < 0.75
 
 
+def test_an_answers_state_is_that_of_the_yes_or_no_itself_and_an_odds_that_of_the_next_word(
+    model: LanguageModel,
+) -> None:
+    import torch
+
+    examples, y, _ = planted_examples(12)
+    said, asked = [passage(one, CONTEXT, chat=True) for one in examples], ("was it late", "who spoke first")
+    states = model.states(said, (1, 2), 256, "answer", asked)
+    odds = model.states(said, (2,), 256, "yes-no", asked)
+    yes, no = (ids[0] for ids in model._spellings)
+    for at, (one, lie) in enumerate(zip(said, y, strict=True)):
+        ends = []
+        for number, question in enumerate(asked):
+            prompt = model._question(one, question, 256)
+            with torch.no_grad():
+                out = model.model(torch.tensor([[*prompt, yes if lie else no]]), output_hidden_states=True)
+            ends.append([out.hidden_states[layer][0, -1].numpy() for layer in (1, 2)])
+            assert np.isclose(odds[at, 0, number], (out.logits[0, -2, yes] - out.logits[0, -2, no]).item(), rtol=1e-2)
+        np.testing.assert_allclose(states[at], np.mean(ends, axis=0), rtol=1e-2, atol=1e-2)
+
+
 def test_a_saved_probe_asks_the_questions_that_it_learned_with(planted: Path, tmp_path: Path) -> None:
     examples, y, groups = planted_examples(60)
     (tmp_path / "own.toml").write_text('questions = ["was it late", "who spoke first"]')

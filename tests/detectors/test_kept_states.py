@@ -14,8 +14,10 @@ from sklearn.metrics import roc_auc_score
 
 from liescope import evaluate, score, train
 from liescope.common.errors import BadData, UsageError
-from liescope.detectors.examples import read_statements
+from liescope.detectors.examples import labelled, place_of, read_statements
+from liescope.detectors.probing.kept_states import kept_states
 from liescope.detectors.probing.language_model import Passage, language_model
+from liescope.detectors.view.transcript import read_transcripts
 from liescope.games.core import Ask, AskKind, Phase
 from liescope.generate.players.kept_states import keep_states
 from tests.detectors.planted_model import HEARD, make_planted
@@ -86,6 +88,23 @@ def test_what_players_knew_as_they_spoke_is_learned_and_found_in_new_games(
     told = evaluate(tmp_path / "last", corpus, split="test", states=str(run)).rows
     assert max(row.value or 0 for row in told if row.metric == "auroc" and row.scorer == "last") > 0.99
     assert "kept by players" in (tmp_path / "last" / "README.md").read_text()
+
+
+def test_each_statement_has_its_own_states(make_corpus: Any, tmp_path: Path) -> None:
+    corpus = make_corpus(games=6)
+    data = labelled(statements := read_statements(corpus), "role", 0, read_transcripts(corpus))
+    for step, row in enumerate(statements.iter_rows(named=True)):
+        where = row["day"], Phase(row["phase"]), row["round"]
+        for kind in (AskKind.SPEAK, AskKind.VOTE):
+            ask = Ask(row["game_id"], 2 * step + (kind is AskKind.VOTE), row["speaker"], kind, *where)
+            over = np.array([0, 0, 2, 4])[:, None, None]  # by token, the first two of reasoning
+            states = np.full((4, 1, 2), step if kind is AskKind.SPEAK else -1.0) + over
+            keep_states(tmp_path, ask, (1,), [1, 2, 3, 4], states, 2)
+    rows = {key: step for step, key in enumerate(statements["statement_id"])}
+    for last, more in ((False, 3), (True, 4)):
+        _, kept = kept_states(str(tmp_path), "any", last)
+        found = [kept[place][0, 0] - more for one in data.examples if (place := place_of(one))]
+        assert found == [rows[one.statement_id] for one in data.examples]
 
 
 def test_statements_without_kept_states_are_counted_and_not_learned_from(
