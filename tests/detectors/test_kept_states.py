@@ -87,7 +87,8 @@ def test_what_players_knew_as_they_spoke_is_learned_and_found_in_new_games(
     assert score(tmp_path / "last", rows, states=str(run / "states"))["score"].equals(by_states["score"])
     told = evaluate(tmp_path / "last", corpus, split="test", states=str(run)).rows
     assert max(row.value or 0 for row in told if row.metric == "auroc" and row.scorer == "last") > 0.99
-    assert "kept by players" in (tmp_path / "last" / "README.md").read_text()
+    cards = [(tmp_path / name / "README.md").read_text() for name in ("last", "text")]
+    assert ["states that players kept as they spoke" in card for card in cards] == [True, False]
 
 
 def test_each_statement_has_its_own_states(make_corpus: Any, tmp_path: Path) -> None:
