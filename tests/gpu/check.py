@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -29,10 +30,12 @@ from scipy.stats import spearmanr
 from transformers import AutoTokenizer, BertConfig, BertModel, LlamaConfig, LlamaForCausalLM, LlamaModel
 from transformers.utils.logging import disable_progress_bar
 
-from liescope.detectors.detector_registry import make
+from liescope.common.sentence_encoder import PART
+from liescope.detectors.detector_registry import load_parts, make
 from liescope.detectors.examples import Labelled, labelled, read_statements
+from liescope.detectors.fine_tuning.batches import Batches
 from liescope.detectors.kinds.encoder import EncoderDetector
-from liescope.detectors.kinds.probe import ProbeDetector
+from liescope.detectors.kinds.probe import ProbeDetector, passage
 from liescope.detectors.text_form import TextConfig
 
 PEAKS = {"H200": 989, "H100": 989, "A100": 312, "L40S": 362, "L4": 121, "T4": 65}
@@ -116,7 +119,7 @@ def operations(model: Any, lengths: np.ndarray[Any, Any], learning: bool) -> flo
 
 
 def fine_tuned(data: Labelled, folder: Path, steps: int, batch: int, **options: Any) -> dict[str, Any]:
-    """An encoder learns for some steps and scores; then the CPU scores some of the same."""
+    """An encoder learns for some steps and scores; then it is read back, and the CPU scores some of the same."""
     ticks: list[float] = []
 
     def step(what: str, _done: int, _total: int) -> None:
@@ -124,45 +127,57 @@ def fine_tuned(data: Labelled, folder: Path, steps: int, batch: int, **options: 
             ticks.append(time.perf_counter())
 
     told: dict[str, Any] = {"steps": steps, "batch": batch, **options}
-    made = make(
-        "encoder",
-        TextConfig(),
-        {"encoder": str(folder), "max_steps": steps, "held_out": 0.0, "batch_size": batch, **options},
-    )
+    given = {"encoder": str(folder), "max_steps": steps, "held_out": 0.0, "batch_size": batch, **options}
+    made = make("encoder", TextConfig(), given)
     assert isinstance(made, EncoderDetector)
     learn: dict[str, Any] = {}
     with measuring(learn):
         made.fit(data.examples, data.y, data.groups, step)
-    lengths = np.array([len(row["input_ids"]) for row in made._rows(made._read(data.examples).texts)])
+    rows = made._rows(made._read(data.examples).texts)
+    lengths = rows.lengths
     tokens = float(lengths.mean()) * batch * (len(ticks) - 1)  # the first step warms up
     drawn = np.random.default_rng(0).choice(lengths, batch * (len(ticks) - 1))
     learn |= speed(round(tokens), operations(made._model, drawn, learning=True), ticks[-1] - ticks[0])
+    batches = Batches(lengths, data.y, batch, 0)
+    padded = sum(len(one) * int(lengths[one].max()) for one in batches.every())
+    learn |= {"padding": round(1 - lengths.sum() / padded, 3), "precision": made.options.precision}
     score: dict[str, Any] = {}
     made.predict_proba(data.examples[:64])
     with measuring(score):
         there = made.predict_proba(data.examples)[:, 1]
     score |= speed(int(lengths.sum()), operations(made._model, lengths, learning=False), score["seconds"] or 1e-9)
-    made._model = made._model.to("cpu")
     few = np.random.default_rng(1).choice(len(there), min(256, len(there)), replace=False)
-    here = made.predict_proba([data.examples[i] for i in few])[:, 1]
-    return told | {
-        "weights": sum(one.numel() for one in made._model.parameters()),
+    some, weights = [data.examples[i] for i in few], sum(one.numel() for one in made._model.parameters())
+    with TemporaryDirectory() as kept:
+        made.save(Path(kept))
+        size = sum(path.stat().st_size for path in Path(kept).rglob("*") if path.is_file() and PART not in path.parts)
+        again = load_parts("encoder", Path(kept), TextConfig(), made.options.model_dump())
+        back = again.predict_proba(some)[:, 1]
+    told |= {
+        "weights": weights,
         "learning": learn,
         "scoring": score,
-        "beside_cpu": {
-            "statements": len(few),
-            "largest_difference": round(float(np.abs(there[few] - here).max()), 5),
-            "rank_correlation": round(float(spearmanr(there[few], here).statistic), 5),
-            "spread_of_scores": round(float(here.std()), 5),
-        },
+        "read_back": {"megabytes": round(size / 1e6, 2), **beside(there[few], back)},
         "loss": [round(one["training"], 4) for one in made.losses if "training" in one][:: max(steps // 10, 1)],
+    }
+    if not options.get("quantize"):  # which the CPU does not compute in
+        made._model = made._model.to("cpu")
+        told["beside_cpu"] = beside(there[few], made.predict_proba(some)[:, 1])
+    return told
+
+
+def beside(one: Any, other: Any) -> dict[str, Any]:
+    """How two scores of the same statements differ."""
+    return {
+        "statements": len(one),
+        "largest_difference": round(float(np.abs(one - other).max()), 5),
+        "rank_correlation": round(float(spearmanr(one, other).statistic), 5),
+        "spread_of_scores": round(float(np.std(other)), 5),
     }
 
 
 def probed(data: Labelled, folder: Path, cpu: int) -> dict[str, Any]:
     """A probe reads hidden states, learns and scores; then the CPU reads some of the same."""
-    from liescope.detectors.kinds.probe import passage
-
     made = make("probe", TextConfig(), {"model": str(folder), "layers": 4})
     assert isinstance(made, ProbeDetector)
     told: dict[str, Any] = {"statements": len(data.examples)}
@@ -209,9 +224,12 @@ def main() -> None:
             shaped(folders[name], given.tokenizer, build())
         jobs: dict[str, Callable[[], dict[str, Any]]] = {
             "encoder": lambda: fine_tuned(part(count), folders["encoder"], steps, batch, lr=2e-4),
+            "large_batches": lambda: fine_tuned(part(count), folders["encoder"], steps // 2, 8 * batch, lr=2e-4),
             "lora": lambda: fine_tuned(part(count), folders["lora"], steps, batch, lora=8),
             "probe": lambda: probed(part(count // 4), folders["probe"], 4 if given.small else 32),
         }
+        if GPU and find_spec("bitsandbytes"):
+            jobs["lora_4_bits"] = lambda: fine_tuned(part(count), folders["lora"], steps, batch, lora=8, quantize=4)
         if given.weights:
             jobs["pretrained"] = lambda: fine_tuned(part(count), given.weights, steps, batch)
         for name, job in jobs.items():

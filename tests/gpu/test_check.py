@@ -21,7 +21,8 @@ def test_each_part_of_the_check_runs_and_tells_its_figures(
     monkeypatch.setattr(sys, "argv", asked)
     check.main()
     found = json.loads(out.read_text(encoding="utf-8"))
-    for part in ("encoder", "lora"):
+    for part in ("encoder", "large_batches", "lora"):
         assert found[part]["learning"]["tokens_per_second"] > 0
         assert found[part]["beside_cpu"]["rank_correlation"] > 0.99
+        assert found[part]["read_back"]["largest_difference"] < 0.01
     assert found["probe"]["beside_cpu"]["least_cosine_of_states"] > 0.99
