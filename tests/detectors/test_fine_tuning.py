@@ -33,8 +33,10 @@ from liescope.detectors.fine_tuning.loop import FineTuningOptions, Kept, best_po
 from liescope.detectors.fine_tuning.loop import _arguments as arguments
 from liescope.detectors.folds import held_out_rows
 from liescope.detectors.kinds.encoder import EncoderDetector
+from liescope.detectors.model_card import model_card
 from liescope.detectors.model_file import read_model_file
 from liescope.detectors.precision import to_learn_in
+from liescope.detectors.saved import load
 from liescope.detectors.text_form import TextConfig
 from tests.detectors.conftest import TELLS, Corpus
 
@@ -301,6 +303,20 @@ def test_lora_saves_updates_and_head_and_is_loaded_beside_the_encoder_it_learned
         load_parts("encoder", folder, TextConfig(), detector.options.model_dump())
 
 
+def test_a_model_with_lora_is_trained_loaded_and_scores_and_its_card_says_what_it_takes(
+    four: Path, tiny_encoder: Path, tmp_path: Path
+) -> None:
+    pytest.importorskip("peft")
+    made = train("encoder", four, out=tmp_path / "m", folds=0, encoder=str(tiny_encoder), lora=2, max_steps=2)
+    assert {"adapter/adapter_model.safetensors", "adapter/probe.npy"} <= {*made.file.files}
+    assert made.file.options["precision"] == "fp32"
+    assert load(tmp_path / "m").score(["who is lying today"])["score"].is_between(0, 1).all()
+    assert "low-rank updates" in model_card("m", made.file, repo="someone/m")
+    (tmp_path / "m" / "adapter" / "adapter_model.safetensors").unlink()
+    with pytest.raises(BadData):
+        load(tmp_path / "m")
+
+
 def test_lora_on_an_encoder_of_the_hub_keeps_its_name_and_not_its_weights(
     fit: Any, data: Labelled, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -498,6 +514,23 @@ def test_only_the_first_process_writes_what_was_chosen_and_the_weights(
     assert kept.chosen() == (1, 2, [])
 
 
+def test_of_several_processes_each_scores_its_share_and_the_sum_is_the_whole(
+    fit: Any, data: Labelled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    detector = fit()
+    rows = detector._rows([one.text for one in data.examples])
+    whole, read = detector._logits(rows, silent), []
+    monkeypatch.setattr("liescope.detectors.kinds.encoder._BATCH_TOKENS", {"cpu": 64})
+    monkeypatch.setattr(Tokens, "batch", lambda self, part, of=Tokens.batch: read.append([*part]) or of(self, part))
+    shares = []
+    for rank in range(3):
+        monkeypatch.setattr("liescope.detectors.fine_tuning.processes.place", lambda rank=rank: (rank, 3))
+        shares.append(detector._logits(rows, silent))
+    assert np.allclose(sum(shares), whole, atol=1e-5)
+    assert sorted(row for part in read for row in part) == list(range(len(rows)))
+    assert all(0.1 < (share != 0).mean() < 0.6 for share in shares)
+
+
 def test_weights_in_few_bits_need_lora_a_gpu_and_their_package(monkeypatch: pytest.MonkeyPatch) -> None:
     for options, says in (({"quantize": 4}, "add --lora"), ({"quantize": 8, "lora": 8}, "need a GPU")):
         with pytest.raises(UsageError, match=says):
@@ -570,7 +603,8 @@ def test_two_processes_train_one_model_and_the_first_one_saves_it(
     four: Path, tiny_encoder: Path, tmp_path: Path
 ) -> None:
     """As `torch.distributed.run` starts them, which itself takes seconds to load."""
-    options = ["--encoder", str(tiny_encoder), "--folds", "0", "--epochs", "2", "--batch-size", "16", "--json"]
+    options = ["--encoder", str(tiny_encoder), "--folds", "2", "--epochs", "2", "--batch-size", "16", "--json"]
+    options += ["--checkpoints", str(tmp_path / "kept")]
     out = tmp_path / "models" / "m"
     command = [sys.executable, "-m", "liescope", "train", "encoder", "--corpus", str(four), *options, "--out", str(out)]
     with socket() as free:
@@ -598,3 +632,12 @@ def test_two_processes_train_one_model_and_the_first_one_saves_it(
     assert json.loads((out / "losses.json").read_text())[-1]["step"] == chosen.steps
     learned = labelled(read_statements(four, ["train"]), "role", 0)
     assert chosen.planned == 2 * -(-len(learned.y) // 32)
+    trainings = [*(tmp_path / "kept").iterdir()]
+    assert len(trainings) == 3
+    assert all({"chosen.json", "learning"} <= {path.name for path in one.iterdir()} for one in trainings)
+    assert not [*(tmp_path / "kept").rglob("*.partial")]
+    made = load(out)  # what both scored, one scores too
+    others = labelled(read_statements(four, ["validation"]), "role", 0).examples
+    kept = dict(made.scores.select("statement_id", "score").iter_rows())
+    both_scored = [kept[one.statement_id] for one in others]
+    assert made.probabilities(others) == pytest.approx(both_scored, abs=1e-5)
