@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
 
-from liescope.games.core import AskKind, Assessment, Reply
-from liescope.games.rated_game import RatedGame, RatingSpec
-from liescope.games.session import drive, start
 from liescope.generate.corpus.build import pack
 from liescope.generate.corpus.read import check, read
-from liescope.labeling.label import label_game
 from liescope.labeling.lesson_tags import tag
 from tests.generate.corpus.games import play, stream, wolves
 
@@ -23,15 +18,6 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("werewolf") / "both"
     pack(stream([*map(play, range(6)), *map(wolves, range(12))]), folder)
     return folder
-
-
-def judged(game: Any) -> Any:
-    """The game with a judge that takes every statement for a fabrication."""
-    session = start(lambda: RatedGame(game, RatingSpec(lessons=True), "a judge"))
-    said = Assessment(True, "fabrication", 0.9, 1.0, "sure")
-    form = Reply(form={"order": ("2",)})
-    drive(session, lambda ask, view: form if ask.kind is AskKind.TAG_LESSON else Reply(assessment=said))
-    return session.game.record()
 
 
 def test_every_day_has_a_first_ballot_and_a_revote_and_mafia_has_one(corpus: Path) -> None:
@@ -54,15 +40,8 @@ def test_each_lesson_that_was_proposed_is_a_row_with_its_tags(corpus: Path) -> N
     check(corpus)
 
 
-def test_a_judged_game_has_the_judges_labels_and_says_so(tmp_path: Path) -> None:
-    game = judged(wolves(1))
-    labelled, before = label_game(game), label_game(wolves(1))
-    assert all(row.label_self and row.label_peer in (True, None) for row in labelled.statements)
-    assert {row.observer_model for row in labelled.ratings} == {"a judge"}
-    assert [row.label_claim for row in labelled.statements] == [row.label_claim for row in before.statements]
-    assert not all(row.label_self for row in before.statements)
-    facts = pack(stream([game]), tmp_path / "judged")
-    assert facts.judges == {"a judge": 1}
+def test_a_judged_game_says_so_on_its_card(tmp_path: Path) -> None:
+    assert pack(stream([wolves(1, judged=True)]), tmp_path / "judged").judges == {"a judge": 1}
     assert "a judge: 1" in (tmp_path / "judged" / "README.md").read_text("utf-8")
 
 

@@ -24,15 +24,11 @@ from tests.generate.runs.stub_replies import answer
 
 @dataclass(frozen=True)
 class Fault:
-    """A response that is no answer. body: sent as it is; cut: the connection is reset in the middle; raw: only the body
-    is sent, and the connection reset.
-    """
+    """A response that is no answer. body: sent as it is."""
 
     status: int
     body: bytes = b'{"error": {"message": "trouble"}}'
     headers: Mapping[str, str] = field(default_factory=dict)
-    cut: bool = False
-    raw: bool = False
 
 
 @dataclass
@@ -143,9 +139,6 @@ class LimitedServer:
                     self.refused[fault.status] += 1
                     writer.write(_http(fault))
                 await writer.drain()
-                if fault is not None and (fault.cut or fault.raw):
-                    writer.transport.abort()
-                    return
         except (asyncio.IncompleteReadError, ConnectionError):
             pass
         finally:
@@ -165,12 +158,9 @@ class LimitedServer:
 
 
 def _http(fault: Fault) -> bytes:
-    if fault.raw:
-        return fault.body
     head = f"HTTP/1.1 {fault.status} Stub\r\nContent-Type: application/json\r\nContent-Length: {len(fault.body)}\r\n"
     head += "".join(f"{name}: {value}\r\n" for name, value in fault.headers.items())
-    whole = head.encode() + b"\r\n" + fault.body
-    return whole[: len(whole) // 2] if fault.cut else whole
+    return head.encode() + b"\r\n" + fault.body
 
 
 def by_chance(share: float, *faults: Fault, seed: int = 1) -> Callable[[float, bytes], Fault | None]:

@@ -18,24 +18,15 @@ from tests.generate.runs.limited_server import Fault, LimitedServer, as_json, by
 
 Serve = Callable[..., LimitedServer]
 LIMIT = as_json({"error": {"message": "Rate limit reached", "type": "requests", "code": "rate_limit_exceeded"}})
-OVERLOADED = as_json({"object": "error", "message": "overloaded", "code": 503})
-TROUBLES = (
+TROUBLES = (  # and those that are habits of endpoints, in test_habits.py
     Fault(500),
-    Fault(503, OVERLOADED),  # of vLLM
-    Fault(502, b"<html>Bad gateway</html>"),
-    Fault(200, b"x" * 1000, cut=True),
-    Fault(200, b""),
-    Fault(200, b'{"choices": [{"mess'),
-    Fault(200, as_json({"error": {"message": "upstream", "code": 502}})),
     Fault(401, as_json({"error": {"message": "try again"}})),
     Fault(404, b"no route"),
     Fault(307, headers={"Location": "http://127.0.0.1:9/v1/chat/completions"}),
-    Fault(200, b"220 mail ready\r\n", raw=True),
     Fault(200, b"a" * (LARGEST + 1)),
     Fault(500, b"a" * (LARGEST + 1)),
     Fault(200, gzip.compress(b"a" * 2**26), {"Content-Encoding": "gzip"}),
     Fault(200, b"not packed", {"Content-Encoding": "gzip"}),
-    Fault(200, b"[" * 100_000),
     Fault(200, b'data: {"choices": []}\n\n'),
     Fault(500, headers={f"X-{n}": "b" * 1000 for n in range(300)}),
     Fault(402, headers={"Retry-After": "0"}),
@@ -49,18 +40,9 @@ def _short_probes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pace, "LONGEST_PROBE", 0.2)
 
 
-def run(server: LimitedServer, out: Path, games: int, game: str = "mini-mafia", **options: object) -> RunResult:
-    player = f"openai:stub@{server.url}"
-    return play(
-        game,
-        out=out,
-        players=[player],
-        design="self",
-        games=games,
-        concurrency=64,
-        preflight=False,
-        **({"max_fallbacks": 1} | options),
-    )
+def run(server: LimitedServer, out: Path, **options: object) -> RunResult:
+    told = {"design": "self", "concurrency": 64, "preflight": False, "max_fallbacks": 1}
+    return play("mini-mafia", out=out, players=[f"openai:stub@{server.url}"], **told | options)
 
 
 def replies(folder: Path) -> list[object]:

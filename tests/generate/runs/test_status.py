@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import subprocess
-import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,8 +15,7 @@ from liescope.generate.runs import run_progress as module
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.run_progress import STATE_FILE
 from tests.generate.runs.limited_server import LimitedServer
-
-ROOT = Path(__file__).parents[3]
+from tests.generate.runs.test_interrupt import begin, wait_until
 
 
 @pytest.fixture
@@ -32,23 +27,12 @@ def test_a_run_under_way_is_told_from_another_process_and_so_is_its_end(
     server: LimitedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = tmp_path / "run"
-    options = ["--player", f"openai:stub@{server.url}", "--games", "200", "--design", "self", "--out", str(out)]
-    options += ["--max-fallbacks", "1"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "liescope", "play", "mini-mafia", *options],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stderr=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-    )
+    process = begin(server, out)
     try:
-        until = time.monotonic() + 60
-        while not (out / STATE_FILE).exists() or not liescope.status(out).begun:
-            assert time.monotonic() < until
-            time.sleep(0.1)
+        wait_until(lambda: (out / STATE_FILE).exists() and liescope.status(out).begun)
         going = liescope.status(out)
         assert going.running
-        assert (going.planned, going.failed) == (200, 0)
+        assert (going.planned, going.failed) == (50, 0)
         assert f"127.0.0.1:{server.port}" in "\n".join(going.lines())
         process.send_signal(signal.SIGKILL)
         process.wait()
@@ -58,7 +42,7 @@ def test_a_run_under_way_is_told_from_another_process_and_so_is_its_end(
         assert "was cut off" in next(cut_off.lines())
     finally:
         process.kill()
-        process.wait()
+        process.communicate()
 
 
 def test_a_run_that_ended_says_so_and_why(server: LimitedServer, tmp_path: Path) -> None:

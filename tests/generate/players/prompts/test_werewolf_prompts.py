@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import re
 from collections import defaultdict
 from collections.abc import Sequence
@@ -14,7 +13,6 @@ from liescope.common.errors import BadData
 from liescope.games import (
     Ask,
     AskKind,
-    Assessment,
     Event,
     EventKind,
     Game,
@@ -26,7 +24,6 @@ from liescope.games import (
     drive,
     start,
 )
-from liescope.games.core import ASSESSMENTS, CHOICES
 from liescope.generate.players.prompts import Prompt
 from tests.generate.players.prompts.random_games import SHORT, TABLES, play, prompts
 
@@ -94,63 +91,6 @@ def test_suspicions_are_shown_to_their_own_seat_alone_and_only_before_it_votes()
         events = [e for e in one.game.events if e.kind is EventKind.SUSPICION and e.actor == one.ask.seat]
         numbers = {name: float(value) for name, value in re.findall(r"(\w+) (\d\.\d\d)", line)}
         assert numbers in [event.data["suspicion"] for event in events]
-
-
-def statement(rng: random.Random, game: Game) -> str:
-    """Words of the length that players use."""
-    words = re.findall(r"\w+", "we should look at who kept silent when it mattered and is quick to agree with everyone")
-    return " ".join(rng.choices([*words, *game.names], k=rng.randint(8, 14)))
-
-
-@pytest.fixture(scope="module")
-def whole_games() -> list[list[tuple[Ask, Prompt]]]:
-    """Ten-player games with every statement assessed, at the paper's caps."""
-    games = []
-    for seed in range(3):
-        rng, shown = random.Random(seed), []
-        session = start(lambda seed=seed: Werewolf(WerewolfSpec(assess=True), seed, f"g{seed}"))
-
-        def answer(ask: Ask, view: Sequence[Event], rng=rng, shown=shown, game=session.game) -> Reply:
-            shown.append((ask, prompts("werewolf").render(ask, view)))
-            if ask.kind in ASSESSMENTS:
-                return Reply(assessment=Assessment(False, "none", 0.5, 0.5, "so"))
-            choice = rng.choice(ask.options) if ask.kind in CHOICES else None
-            return Reply(choice=choice, text=statement(rng, game))
-
-        drive(session, answer)
-        games.append(shown)
-    return games
-
-
-def beginning(one: str, other: str) -> int:
-    """How many characters two texts begin with alike."""
-    least, most = 0, min(len(one), len(other))
-    while least < most:
-        middle = (least + most + 1) // 2
-        least, most = (middle, most) if one[:middle] == other[:middle] else (least, middle - 1)
-    return least
-
-
-def test_at_least_80_percent_of_the_prompts_is_the_beginning_of_an_earlier_one_of_the_same_seat(whole_games) -> None:
-    common = total = 0
-    for shown in whole_games:
-        last: dict[str, str] = {}
-        for ask, prompt in shown:
-            common += beginning(prompt.text, last.get(ask.seat, ""))
-            total += len(prompt.text)
-            last[ask.seat] = prompt.text
-    assert common / total > 0.8
-
-
-def test_all_seats_share_rules_and_log_in_the_prompts_about_one_statement(whole_games) -> None:
-    for shown in whole_games:
-        about = defaultdict(list)
-        for ask, prompt in shown:
-            if ask.kind is AskKind.PEER_ASSESSMENT:
-                about[ask.about].append(prompt)
-        assert about
-        for peers in about.values():
-            assert len({prompt.stem for prompt in peers}) == 1
 
 
 def rules(**table: int) -> str:
