@@ -96,6 +96,14 @@ def test_a_file_of_any_form_gives_the_same_pairs(tmp_path: Path) -> None:
     assert short.data.games + short.others.games == 6  # one instruction is in all, so that a pair is a group
 
 
+def test_every_instruction_is_dealt_and_few_statements_make_groups_without_one_in_common(tmp_path: Path) -> None:
+    sides = [[f"{side} {at}." for at in range(many)] for side, many in (("Be true", 9), ("Lie", 8))]
+    found = every(material(in_toml(tmp_path, *sides, [f"It is {at} o'clock." for at in range(16)])))
+    heard = {(one.context[0][1], group) for one, _, group in found}
+    assert ({one for one, _ in heard}, len(heard)) == ({*sides[0], *sides[1]}, 17)
+    assert len({group for _, group in heard}) == 8
+
+
 @pytest.mark.parametrize(
     ("rows", "words"),
     [
@@ -185,7 +193,11 @@ def test_a_detector_keeps_its_threshold_on_ordinary_chats_and_flags_and_evaluati
     flags = scores["flag_at_1pct_ordinary"].to_list()
     assert flags == [one > chosen.at for one in scores["score"]]
     assert flags[-1]
-    found = evaluate(tmp_path / "model", corpus, split="test").rows
-    rows = {row.metric: row for row in found if row.where == "test:ordinary"}
+    found = evaluate(tmp_path / "model", corpus, split="test")
+    rows = {row.metric: row for row in found.rows if row.where == "test:ordinary"}
+    said = found.scores.filter(scorer="model").join(found.statements.filter(split="test"), on="statement_id")
+    for metric, lie in (("recall", True), ("false_positive_rate", False)):
+        mine = said.filter(label_role=lie)["score"]
+        assert rows[metric].value == pytest.approx((mine > chosen.at).mean())
     assert set(rows) == {"recall", "false_positive_rate", "g_mean2"}
     assert rows["g_mean2"].value == pytest.approx(rows["recall"].value * (1 - rows["false_positive_rate"].value))
