@@ -85,11 +85,10 @@ class TrainingFacts(Strict):
 
 class OrdinaryChats(Strict):
     """Chats that nobody lies in. name: whose they are; statements: how many, one of each chat, 0 where others chose the
-    threshold and do not say; at: the score that a new one is above with a probability of at most 1%, None where they
-    are too few to tell, below 99.
+    threshold and do not say; at: the score that a new one is above with a probability of at most 1%, None below 99.
 
-    Of n statements, a new one that is exchangeable with them is above the k-th smallest score with a probability of at
-    most 1 - k / (n + 1); the rate of one such threshold lies where Beta(n + 1 - k, k) does.
+    Of n, a new one that is exchangeable with them is above the k-th smallest score with a probability of at most
+    1 - k / (n + 1); the rate of one such threshold lies where Beta(n + 1 - k, k) does.
     """
 
     name: str
@@ -99,31 +98,22 @@ class OrdinaryChats(Strict):
     @classmethod
     def of(cls, name: str, score: Floats) -> Self:
         """The threshold chosen on their scores."""
-        place = _place(len(score))
-        return cls(name=name, statements=len(score), at=np.sort(score)[place - 1] if place <= len(score) else None)
+        found = cls(name=name, statements=len(score))
+        at = {"at": float(np.sort(score)[found._place - 1])} if found._place <= len(score) else {}
+        return found.model_copy(update=at)
+
+    @property
+    def _place(self) -> int:
+        return ceil((self.statements + 1) * 0.99 - 1e-9)
 
     @property
     def rates(self) -> str:
         """The rates at which new ones may be above it, a 95% interval, as in "0.1% to 2.7%"; "" where unknown."""
-        if self.at is None or not self.statements:
-            return ""
         from scipy.stats import beta
 
-        place = _place(self.statements)
-        return " to ".join(f"{one:.1%}" for one in beta.ppf([0.025, 0.975], self.statements + 1 - place, place))
-
-    @property
-    def words(self) -> str:
-        """What it promises, for people."""
-        if self.at is None:
-            return f"{self.statements:,} ordinary chats ({self.name}) are too few for a threshold at 1%, which takes 99"
-        of_new = f"; of new ones, {self.rates} may be (95%)" if self.rates else ""
-        return f"of ordinary chats ({self.name}, {self.statements:,}), 1% are above {self.at:.3g}{of_new}"
-
-
-def _place(statements: int) -> int:
-    """The least k that keeps 1%."""
-    return ceil((statements + 1) * 0.99 - 1e-9)
+        place = self._place if self.at is not None and self.statements else 0
+        ends = beta.ppf([0.025, 0.975], self.statements + 1 - place, place) if place else ()
+        return " to ".join(f"{one:.1%}" for one in ends)
 
 
 class ModelFile(Strict):

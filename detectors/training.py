@@ -422,8 +422,9 @@ def training_lines(result: TrainResult) -> Iterator[str]:
         honest, lies = confidence.labels.games
         had = f"{number_of(honest, called.games[:-1])} with honest and {lies:,} with deceptive {called.statements}"
         yield wrapped(f"verdict limits from {had}")
-    if result.file.ordinary:
-        yield wrapped(result.file.ordinary.words)
+    if chats := result.file.ordinary:
+        at = f"{chats.at:.3g}; of new ones, {chats.rates} may (95%)" if chats.rates else "none: at least 99 are needed"
+        yield wrapped(f"threshold for 1% of ordinary chats ({chats.name}, {chats.statements:,}): {at}")
     yield from (wrapped(f"note: {note}") for note in result.notes)
     if warning := scripted_warning(facts.sources):
         yield wrapped(warning)

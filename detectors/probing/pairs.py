@@ -18,7 +18,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field
@@ -38,26 +38,17 @@ BUNDLED = "bundled"
 OURS = {"origin": "Liescope's own words", "licence": "apache-2.0", "language": ["en"]}
 TURNS = 2
 """How many turns stand before a statement: the instruction and what the user says."""
-_BUNDLED = Path(__file__).parent / "pairs.toml"
 _ASKED = "Please make a statement."
 _LARGEST, _ADVICE = 2**24, "write it as docs/guides/local.md shows"
 _PARTS, _FEWEST = 4, 8  # one part in four is for validation; groups by instruction
+_Half = tuple[str, str, str, bool]  # what the user says, the statement, the instruction, whether it is to deceive
 _Words = Annotated[str, Field(min_length=1, pattern=r"\S")]
 
 
 class _Pairs(Strict):
     honest: Annotated[list[_Words], Field(min_length=1)]
     deceptive: Annotated[list[_Words], Field(min_length=1)]
-    statements: Annotated[
-        list[_Words | Annotated[list[_Words], Field(min_length=2, max_length=2)]], Field(min_length=1)
-    ]
-
-
-class _Half(NamedTuple):
-    user: str
-    statement: str
-    instruction: str
-    deceptive: bool
+    statements: list[_Words | Annotated[list[_Words], Field(min_length=2, max_length=2)]]
 
 
 def pairs(source: str) -> CorpusInMemory:
@@ -66,67 +57,63 @@ def pairs(source: str) -> CorpusInMemory:
 
     Raises UsageError if there is no such file, and BadData, with the place, for one that holds no pairs.
     """
-    path = _BUNDLED if source == BUNDLED else local(source)
+    path = Path(__file__).parent / "pairs.toml" if source == BUNDLED else local(source)
     if not path.is_file():
         raise UsageError(f"there is no file {path} of instructed pairs; name one, or {BUNDLED} for those of Liescope")
-    told: dict[tuple[str, str], list[_Half]] = defaultdict(list)
-    for half in _drawn(path) if path.suffix == ".toml" else _rows(path):
-        told[half.user, half.statement].append(half)
-    if not told:
+    after: dict[tuple[str, str], list[tuple[str, bool]]] = defaultdict(list)
+    for user, statement, instruction, lies in _dealt(path) if path.suffix == ".toml" else _halves(path):
+        after[user, statement].append((instruction, lies))
+    if not after:
         raise BadData(f"{path} has no pairs; {_ADVICE}")
-    rows = []
-    for number, (group, halves) in enumerate(zip(_groups([*told.values()]), told.values(), strict=True)):
-        if len({half.deceptive for half in halves}) < 2:
-            lacking, said = "honest" if halves[0].deceptive else "deceptive", halves[0].statement[:60]
-            raise BadData(f"{path}: {said!r} stands after no {lacking} instruction; add one, or leave it out")
-        split = "validation" if group % _PARTS == _PARTS - 1 else "train"
-        rows += [{**_chat(half), "group": f"{group}", "task": f"{number}", "split": split} for half in halves]
+    rows, groups = [], _groups([[one for one, _ in told] for told in after.values()])
+    for number, ((user, statement), told) in enumerate(after.items()):
+        if len({lies for _, lies in told}) < 2:
+            lacking = "honest" if told[0][1] else "deceptive"
+            raise BadData(f"{path}: {statement[:60]!r} stands after no {lacking} instruction; add one, or leave it out")
+        part = "validation" if groups[number] % _PARTS == _PARTS - 1 else "train"
+        for instruction, lies in told:
+            said = (("system", instruction), ("user", user), (ASSISTANT, statement))
+            chat = [{"role": role, "content": text} for role, text in said]
+            where = {"group": f"{groups[number]}", "task": f"{number}", "split": part}
+            rows.append({"messages": chat, "deceptive": lies, **where})
     return replace(in_rows(rows, **(OURS if source == BUNDLED else {})), receipt=None)
 
 
-def _groups(told: Sequence[Sequence[_Half]]) -> list[int]:
-    """The group of each pair."""
+def _groups(instructions: Sequence[Sequence[str]]) -> list[int]:
+    """The group of each pair. instructions: of each pair."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    place = {name: at for at, name in enumerate(dict.fromkeys(half.instruction for one in told for half in one))}
-    links = [(place[one[0].instruction], place[half.instruction]) for one in told for half in one]
-    count, group = connected_components(
-        coo_array((np.ones(len(links)), tuple(zip(*links, strict=True))), (len(place),) * 2)
-    )
-    found = [int(group[place[one[0].instruction]]) for one in told]
-    return found if count >= _FEWEST else [*range(len(told))]
+    place = {name: at for at, name in enumerate(dict.fromkeys(one for own in instructions for one in own))}
+    ends = np.array([(place[own[0]], place[one]) for own in instructions for one in own]).T
+    count, group = connected_components(coo_array((np.ones(ends.shape[1]), ends), (len(place),) * 2))
+    return [int(group[place[own[0]]]) for own in instructions] if count >= _FEWEST else [*range(len(instructions))]
 
 
-def _chat(half: _Half) -> dict[str, Any]:
-    said = (("system", half.instruction), ("user", half.user), (ASSISTANT, half.statement))
-    return {"messages": [{"role": role, "content": text} for role, text in said], "deceptive": half.deceptive}
-
-
-def _drawn(path: Path) -> Iterator[_Half]:
+def _dealt(path: Path) -> Iterator[_Half]:
     found = read_toml(path, _Pairs, _LARGEST, _ADVICE)
-    every = dict.fromkeys((_ASKED, one) if isinstance(one, str) else (one[0], one[1]) for one in found.statements)
     least = min(len(found.honest), len(found.deceptive))
+    every = dict.fromkeys((_ASKED, one) if isinstance(one, str) else (one[0], one[1]) for one in found.statements)
     for number, (user, statement) in enumerate(every):
-        for deceptive, instructions in ((False, found.honest), (True, found.deceptive)):
+        for lies, instructions in ((False, found.honest), (True, found.deceptive)):
             own = instructions[number % least :: least]  # more of one side are shared out
-            yield _Half(user, statement, own[number // least % len(own)], deceptive)
+            yield user, statement, own[number // least % len(own)], lies
 
 
-def _rows(path: Path) -> Iterator[_Half]:
+def _halves(path: Path) -> Iterator[_Half]:
     """The halves in a table. Raises BadData."""
     label = LabelColumn("deceptive")
     for line, row in read_rows(path):
         if isinstance(row, Rejected):
             raise BadData(f"{path}, line {line}: {row.reason}")
         said = {name: str(value) for name, value in row.items() if present(value) and str(value).strip()}
-        sides = {one: f"{one}_instruction" for one in ("honest", "deceptive") if f"{one}_instruction" in said}
-        value = label.of(row.get("deceptive"))
-        if "statement" not in said or not (len(sides) == 2 or ("instruction" in said and value is not None)):
-            raise BadData(
-                f"{path}, line {line}: it lacks a statement, or its instruction with deceptive (true or false), or "
-                f"both honest_instruction and deceptive_instruction; {_ADVICE}"
-            )
-        told = ((said[name], one == "deceptive") for one, name in sides.items())
-        for instruction, deceptive in told if sides else ((said["instruction"], bool(value)),):
-            yield _Half(said.get("user", _ASKED), said["statement"], instruction, deceptive)
+        told: dict[str, bool | None] = {"honest_instruction": False, "deceptive_instruction": True}
+        if "instruction" in said:
+            told = {"instruction": label.of(row.get("deceptive"))}
+        for name, lies in told.items():
+            if "statement" not in said or name not in said or lies is None:
+                raise BadData(
+                    f"{path}, line {line}: it lacks a statement, or its instruction with deceptive (true or false), or "
+                    f"both honest_instruction and deceptive_instruction; {_ADVICE}"
+                )
+            yield said.get("user", _ASKED), said["statement"], said[name], lies

@@ -194,7 +194,7 @@ def _learned_here(study: Study, how: Benching, schemes: Mapping[str, Scheme]) ->
             study.tables.append(refitted(full, study.target, recipe.untrained, examples, own, study.progress))
             seconds[full] = time.perf_counter() - began
             if how.styles and other == GROUP and not recipe.options.get("states"):  # of words as they were said
-                study.add(of_learned(full, recipe.untrained, examples, own, study), ())
+                study.more += of_learned(full, recipe.untrained, examples, own, study)
     return seconds
 
 

@@ -141,7 +141,7 @@ def _evaluate(
         )
     if told.evaluated(study.evaluated).height:
         study.add(*on_promises(models, finished, statements, told))
-        study.add([*on_ordinary(models, finished, statements, told)], ())
+        study.more += on_ordinary(models, finished, statements, told)
     if own.styles:
         study.add(*of_trained(models, finished, study, told))
     sighted = [name for name, view in views.items() if view == WORDS]  # as for players and people
