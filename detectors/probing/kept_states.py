@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from urllib.parse import unquote
+from urllib.parse import unquote_plus
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from liescope.detectors.probing.language_model import States
 from liescope.games.core import AskKind
 
 _SPOKEN = (AskKind.SPEAK, AskKind.EXPLAINED_VOTE)
-_NAMED = re.compile(r"[?&]states_to=([^&\"'\s]+)")
+_NAMED = re.compile(r"[?&]states_to=([^&\"]+)")
 
 
 def kept_states(given: str, model: str, last: bool, layer: int = 0) -> tuple[tuple[int, ...], dict[Place, States]]:
@@ -73,4 +73,4 @@ def _folders(given: str) -> Iterator[Path]:
     config = folder / CONFIG_FILE
     yield folder
     if config.is_file():
-        yield from {Path(unquote(one)) for one in _NAMED.findall(read_text(config))} - {folder}
+        yield from {Path(unquote_plus(one)) for one in _NAMED.findall(read_text(config))} - {folder}

@@ -63,9 +63,8 @@ def test_what_players_knew_as_they_spoke_is_learned_and_found_in_new_games(
     corpus: Path, planted: Path, keep: Keep, tmp_path: Path
 ) -> None:
     run = tmp_path / "run"
-    keep(run / "states")
-    run.mkdir(exist_ok=True)
-    (run / "run.toml").write_text(f'player = ["local:m?states=1,2&states_to={run}/states&think=false"]')
+    keep(run / "my states")
+    (run / "run.toml").write_text(f'player = ["local:m?states=1,2&states_to={run}/my states&think=false"]')
     own: dict[str, Any] = {"model": str(planted), "strength": 1.0, "folds": 2}
     text = train("probe", corpus, out=tmp_path / "text", **own)
     auroc = {row.where: row.value for row in text.rows if row.metric == "auroc" and row.against is None}
@@ -77,14 +76,14 @@ def test_what_players_knew_as_they_spoke_is_learned_and_found_in_new_games(
         assert made.file.options["states"] == "kept by players"
         assert not any("text" in note or "left" in note for note in made.notes)
     tests = read_statements(corpus, ["test"])
-    by_states = score(tmp_path / "last", tests, states=str(run / "states"))
+    by_states = score(tmp_path / "last", tests, states=str(run / "my states"))
     assert roc_auc_score(tests["label_role"], by_states["score"]) > 0.99
     assert roc_auc_score(tests["label_role"], score(tmp_path / "last", tests)["score"]) < 0.7
     tests.select("statement_id", "text", "speaker", "game_id", "names", "day", "phase", "round").write_ndjson(
         tmp_path / "rows.jsonl"
     )
     rows = pl.read_ndjson(tmp_path / "rows.jsonl")
-    assert score(tmp_path / "last", rows, states=str(run / "states"))["score"].equals(by_states["score"])
+    assert score(tmp_path / "last", rows, states=str(run / "my states"))["score"].equals(by_states["score"])
     told = evaluate(tmp_path / "last", corpus, split="test", states=str(run)).rows
     assert max(row.value or 0 for row in told if row.metric == "auroc" and row.scorer == "last") > 0.99
     cards = [(tmp_path / name / "README.md").read_text() for name in ("last", "text")]
