@@ -39,7 +39,7 @@ class Example:
     """One statement, as a detector may see it. names: every player of the game; context: the earlier statements that
     all who heard this one had heard, oldest first, as (speaker, text); target: what is asked about it; seen: its game
     up to and with it, if the game is at hand; reasoning: what the speaker thought before it spoke, which nobody at the
-    table saw, "" where that is not known.
+    table saw, "" where that is not known; deception: the type of it that the speaker reports, to learn from.
     """
 
     statement_id: str
@@ -52,6 +52,7 @@ class Example:
     target: str = "role"
     seen: GameMoment | None = field(default=None, compare=False, repr=False)
     reasoning: str = ""
+    deception: str = field(default="", compare=False)
 
     def can_be_read(self, view: str) -> bool:
         """Whether the view can show it: a statement without reasoning can only be read by its words."""
@@ -166,8 +167,11 @@ def make_examples(
     game, said = "", list[Heard[tuple[str, str]]]()
     columns = ("statement_id", "game_id", "speaker", "speaker_model", "text", "names", "audience")
     rows = statements.select(columns).iter_rows()
-    thoughts = statements["reasoning"] if "reasoning" in statements.columns else repeat("", statements.height)
-    for row, about, thought in zip(rows, asked, thoughts, strict=True):
+    told = [
+        statements[name] if name in statements.columns else repeat("", statements.height)
+        for name in ("reasoning", "self_type")
+    ]
+    for row, about, thought, kind in zip(rows, asked, *told, strict=True):
         key, game_id, speaker, model, text, names, audience = row
         if game_id != game:
             game, said = game_id, []
@@ -176,7 +180,7 @@ def make_examples(
         whole = (games or {}).get(game_id)
         seen = GameMoment(whole, whole.place(key) + 1) if whole else None
         who = tuple(names or ())
-        found.append(Example(key, game_id, speaker, model, text, who, before, about, seen, thought or ""))
+        found.append(Example(key, game_id, speaker, model, text, who, before, about, seen, thought or "", kind or ""))
         if context:
             said.append((heard_by, (speaker, text)))
     return tuple(found)

@@ -28,12 +28,14 @@ from liescope.common.reading import read_json
 from liescope.common.sentence_encoder import LOCAL, PART, kept_name, saved_name
 from liescope.common.statistics import Bools, Floats, expit
 from liescope.common.text import ASSISTANT
+from liescope.data_cards.tables.declare import DECEPTION_TYPES
 from liescope.detectors.detector import Detector, DetectorOptions, Groups, Progress, Publication, silent
 from liescope.detectors.detector_settings import WORDS
 from liescope.detectors.examples import Example, Place, place_of
 from liescope.detectors.folds import by_game, by_unit
 from liescope.detectors.logistic import TRAIN_AGAIN, read_numbers, two_columns, write_numbers
 from liescope.detectors.probing.heads import Head, HeadName, learn
+from liescope.detectors.probing.heads import States as HeadStates
 from liescope.detectors.probing.language_model import (
     ANSWER,
     ASKS,
@@ -53,7 +55,9 @@ from liescope.detectors.text_form import TextConfig, clean, hide_roles, textuali
 
 CHAT, TEXT = "chat", "text"
 KEPT = "kept by players"
-_FILE, _PROBE_FILE, _QUESTIONS_FILE = "head.safetensors", "probe.npy", "questions.json"
+TYPES = DECEPTION_TYPES[1:]  # without none
+_PROBE_FILE, _QUESTIONS_FILE = "probe.npy", "questions.json"
+_LIES = 10  # of a type, at least, for a head of its own
 _LARGEST = 2**16  # bytes of questions
 _PROBE = ("Who do you trust?", "I checked player1 last night and I trust player2.")
 _MODELS = 3  # speaking models, at least, for the layer to be chosen on models that were held out
@@ -81,6 +85,11 @@ class ProbeOptions(DetectorOptions):
         default="", description="learn from the states that players kept: the folder they name in states_to, or the run"
     )
     head: HeadName = Field(default="logistic", description="what reads the states: logistic, mean-difference, lda, mlp")
+    by_type: Literal["single", "mean", "max"] = Field(
+        default="single",
+        description="single: one head for all lies; mean or max: of one for each type of deception that speakers "
+        "report of ten lies or more, learned against what is honest",
+    )
     styles: bool = Field(default=False, description="learn from each statement in a second, random style as well")
     strength: float = Field(
         default=0.01, gt=0, description="inverse of the penalty of logistic and mlp, scikit-learn's C"
@@ -105,7 +114,8 @@ class ProbeDetector(Detector):
 
     options: ProbeOptions
     _states: Activations
-    _head: Head
+    _heads: dict[str, Head]  # "" for all lies, and by type
+    _latest: tuple[Sequence[Example], dict[str, Floats]] = ((), {})
     _told: tuple[str, ...] = ()
     _read_so_far = _unanswered = _from_text = 0
     _kept: Mapping[Place, States] = {}
@@ -138,7 +148,7 @@ class ProbeDetector(Detector):
             found, left_out = self._try_layers(states, y, groups, [one.speaker_model for one in examples], progress)
             best = int(found.argmax())
             self._told += (f"probe: layer {layers[best]} of {model.layers} is the best on {left_out}",)
-        self._head = learn(o.head, _of_layer(states, best), y, groups, o.strength, o.seed)
+        self._learn(_of_layer(states, best), y, groups, [one.deception for one in examples])
         of = KEPT if o.states else ""
         self.options = o.model_copy(update={"layer": layers[best], "model": kept_name(o.model), "states": of})
         self._tell()
@@ -150,7 +160,7 @@ class ProbeDetector(Detector):
         detector = cls(text, options)
         layer = detector._open()[1][0]
         detector.options = detector.options.model_copy(update={"layer": layer, "model": kept_name(options.model)})
-        detector._head = head
+        detector._heads = {"": head}
         if (width := len(_probe(detector._states, detector.options))) != head.spread.size:
             what = "questions" if options.read == YES_NO else f"numbers to a state of {options.model}"
             raise UsageError(f"the probe reads {head.spread.size:,} numbers, and there are {width:,} {what}")
@@ -178,16 +188,49 @@ class ProbeDetector(Detector):
         self._check_kept()
         return model, layers
 
+    def _learn(self, states: HeadStates, y: Bools, groups: Groups, types: Sequence[str]) -> None:
+        """The head for all lies, and those for a type, which learn neither from lies of others nor of an unknown one."""
+        o, said = self.options, np.array(types)
+        self._heads = {"": learn(o.head, states, y, groups, o.strength, o.seed)}
+        if o.by_type == "single":
+            return
+        counts = {kind: int((y & (said == kind)).sum()) for kind in TYPES}
+        if not any(counts.values()):
+            raise UsageError("no lie has a type of deception; play with --assess, or leave --by-type out")
+        for kind in (kind for kind, lies in counts.items() if lies >= _LIES):
+            rows = ~y | (said == kind)
+            self._heads[kind] = learn(o.head, states[rows], y[rows], groups[rows], o.strength, o.seed)
+        told = ", ".join(f"{kind} {lies:,}" for kind, lies in counts.items() if kind in self._heads) or "none"
+        self._told += (f"probe: types of deception with at least {_LIES} lies, and a head of their own: {told}",)
+
     def predict_proba(self, examples: Sequence[Example], progress: Progress = silent) -> Floats:
-        if not examples:
-            return np.empty((0, 2))
-        states = self._read(examples, progress)
-        at = self._states.layers.index(self.options.layer) if states.shape[1] > 1 else 0
-        return two_columns(expit(self._head.odds(_of_layer(states, at))))
+        self._latest = examples, self._scores(examples, progress)
+        return two_columns(self._latest[1][self.options.by_type])
+
+    def more_scores(self, examples: Sequence[Example], progress: Progress = silent) -> Mapping[str, Floats]:
+        """The score of the head for all lies beside those by type."""
+        if self.options.by_type == "single":
+            return {}
+        found = self._latest[1] if self._latest[0] is examples else self._scores(examples, progress)
+        return {f"score_{name}": score for name, score in found.items()}
+
+    def _scores(self, examples: Sequence[Example], progress: Progress) -> dict[str, Floats]:
+        """Each (n,): of the head for all lies, and of the mean log-odds and the highest of those for a type, or of the
+        former where there are none.
+        """
+        odds = np.empty((len(self._heads), 0))
+        if examples:
+            states = self._read(examples, progress)
+            at = self._states.layers.index(self.options.layer) if states.shape[1] > 1 else 0
+            chosen = _of_layer(states, at)
+            odds = np.stack([head.odds(chosen) for head in self._heads.values()])
+        types = odds[1:] if len(odds) > 1 else odds
+        return {"single": expit(odds[0]), "mean": expit(types.mean(axis=0)), "max": expit(types.max(axis=0))}
 
     def save(self, folder: Path) -> None:
         o, model = self.options, self._states.model
-        self._head.write(folder / _FILE)
+        for kind, head in self._heads.items():
+            head.write(folder / _file(kind))
         write_numbers(folder / _PROBE_FILE, _probe(self._states, o))
         if o.read in ASKS:
             (folder / _QUESTIONS_FILE).write_text(json.dumps(self._states.questions, indent=1) + "\n", encoding="utf-8")
@@ -197,7 +240,7 @@ class ProbeDetector(Detector):
     def write_for_others(self, folder: Path, threshold: float, trained_on: str) -> None:
         from liescope.detectors.probing.published import Checkpoint
 
-        Checkpoint(self._head, self.options.layer, threshold).write(folder, trained_on)
+        Checkpoint(self._heads[""], self.options.layer, threshold).write(folder, trained_on)
 
     @classmethod
     def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:
@@ -212,14 +255,14 @@ class ProbeDetector(Detector):
         questions = read_json(folder / _QUESTIONS_FILE, asked, _LARGEST, TRAIN_AGAIN) if o.read in ASKS else ()
         detector._states = Activations(model, (o.layer,), o.max_length, o.read, questions)
         now = _probe(detector._states, o)
-        head = Head.read(folder / _FILE, len(now), o.head)
+        kinds = [kind for kind in ("", *TYPES) if not kind or (folder / _file(kind)).is_file()]
+        detector._heads = {kind: Head.read(folder / _file(kind), len(now), o.head) for kind in kinds}
         then = read_numbers(folder / _PROBE_FILE, now.shape)
-        if np.median(np.abs(now - then) / head.spread) > _APART:
+        if np.median(np.abs(now - then) / detector._heads[""].spread) > _APART:
             raise BadData(
                 f"the language model {o.model!r} is not the one that {folder} was trained with (its states for a fixed "
                 "sentence differ); get that version, or train again"
             )
-        detector._head = head
         return detector
 
     def use_states(self, folder: str) -> None:
@@ -306,6 +349,10 @@ def passage(example: Example, config: TextConfig, chat: bool = False) -> Passage
         lines = [line.partition(": ")[2] if own else line for line, own in zip(lines, mine, strict=True)]
     roles = [ASSISTANT if own else who if who == SYSTEM else USER for (who, _), own in zip(every, mine, strict=True)]
     return Passage(tuple(zip(roles[:-1], lines[:-1], strict=True)), lines[-1])
+
+
+def _file(kind: str) -> str:
+    return f"head{kind and '-'}{kind}.safetensors"
 
 
 def candidates(model: LanguageModel, o: ProbeOptions) -> tuple[int, ...]:
