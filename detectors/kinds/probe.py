@@ -34,11 +34,12 @@ from liescope.detectors.detector_settings import WORDS
 from liescope.detectors.examples import Example, Place, place_of
 from liescope.detectors.folds import by_game, by_unit
 from liescope.detectors.logistic import TRAIN_AGAIN, read_numbers, two_columns, write_numbers
-from liescope.detectors.probing.heads import Head, HeadName, learn
+from liescope.detectors.probing.heads import ATTENTION, Head, HeadName, learn
 from liescope.detectors.probing.heads import States as HeadStates
 from liescope.detectors.probing.language_model import (
     ANSWER,
     ASKS,
+    EACH,
     SYSTEM,
     USER,
     YES_NO,
@@ -84,7 +85,9 @@ class ProbeOptions(DetectorOptions):
     states: str = Field(
         default="", description="learn from the states that players kept: the folder they name in states_to, or the run"
     )
-    head: HeadName = Field(default="logistic", description="what reads the states: logistic, mean-difference, lda, mlp")
+    head: HeadName = Field(
+        default="logistic", description="what reads the states: logistic, mean-difference, lda, mlp, attention"
+    )
     by_type: Literal["single", "mean", "max"] = Field(
         default="single",
         description="single: one head for all lies; mean or max: of one for each type of deception that speakers "
@@ -92,7 +95,7 @@ class ProbeOptions(DetectorOptions):
     )
     styles: bool = Field(default=False, description="learn from each statement in a second, random style as well")
     strength: float = Field(
-        default=0.01, gt=0, description="inverse of the penalty of logistic and mlp, scikit-learn's C"
+        default=0.01, gt=0, description="inverse of the penalty of logistic, mlp and attention, scikit-learn's C"
     )
     max_length: int = Field(default=512, ge=8, description="tokens of a pass: the statement, and what fits before it")
 
@@ -125,6 +128,8 @@ class ProbeDetector(Detector):
         read_questions(o.questions)
         if o.states and (o.read in ASKS or self.text.view != WORDS):
             raise UsageError("players keep the states of what they said: use --states with --read tokens or last alone")
+        if o.head == ATTENTION and (o.states or o.read != "tokens"):
+            raise UsageError("attention weighs a statement's tokens: use --head attention with --read tokens alone")
         if o.states and o.styles:
             raise UsageError("players keep the states of words as they said them: leave --states or --styles out")
 
@@ -184,12 +189,12 @@ class ProbeDetector(Detector):
             raise UsageError(f"{o.model} has no chat template; read plain text with --form text")
         self.options, self._told, self._kept = o, (), kept
         self._read_so_far = self._unanswered = self._from_text = 0
-        self._states = Activations(model, layers, o.max_length, o.read, questions)
+        self._states = Activations(model, layers, o.max_length, _reads(o), questions)
         self._check_kept()
         return model, layers
 
     def _learn(self, states: HeadStates, y: Bools, groups: Groups, types: Sequence[str]) -> None:
-        """The head for all lies, and those for a type, which learn neither from lies of others nor of an unknown one."""
+        """The head for all lies, and those for a type, which learn from no lie of another or an unknown one."""
         o, said = self.options, np.array(types)
         self._heads = {"": learn(o.head, states, y, groups, o.strength, o.seed)}
         if o.by_type == "single":
@@ -253,7 +258,7 @@ class ProbeDetector(Detector):
             raise BadData(f"{folder} does not say how its language model reads; {TRAIN_AGAIN}")
         asked = TypeAdapter(tuple[str, ...])
         questions = read_json(folder / _QUESTIONS_FILE, asked, _LARGEST, TRAIN_AGAIN) if o.read in ASKS else ()
-        detector._states = Activations(model, (o.layer,), o.max_length, o.read, questions)
+        detector._states = Activations(model, (o.layer,), o.max_length, _reads(o), questions)
         now = _probe(detector._states, o)
         kinds = [kind for kind in ("", *TYPES) if not kind or (folder / _file(kind)).is_file()]
         detector._heads = {kind: Head.read(folder / _file(kind), len(now), o.head) for kind in kinds}
@@ -351,6 +356,10 @@ def passage(example: Example, config: TextConfig, chat: bool = False) -> Passage
     return Passage(tuple(zip(roles[:-1], lines[:-1], strict=True)), lines[-1])
 
 
+def _reads(o: ProbeOptions) -> Read | Literal["each"]:
+    return EACH if o.head == ATTENTION else o.read
+
+
 def _file(kind: str) -> str:
     return f"head{kind and '-'}{kind}.safetensors"
 
@@ -369,7 +378,8 @@ def _probe(states: Activations, o: ProbeOptions) -> NDArray[np.float32]:
     one = Passage(((USER, asked),) if o.form == CHAT else "", said)
     found = states.of([one])
     at = states.layers.index(o.layer) if found.shape[1] > 1 else 0
-    probed: NDArray[np.float32] = _of_layer(found, at)[0]
+    (state,) = _of_layer(found, at)
+    probed: NDArray[np.float32] = np.nanmean(state.reshape(-1, state.shape[-1]), axis=0)
     return probed
 
 

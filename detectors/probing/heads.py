@@ -5,7 +5,8 @@ by what they learned on.
     mean-difference   along the difference of the two classes' means, as Marks and Tegmark (2023) do
     lda               the same, in the metric of the covariance, shrunk as Ledoit and Wolf (2004) do
     mlp               one hidden layer of 64 rectified units
-    attention         one learned query weighs the tokens of a statement; a logistic regression of what they add up to
+    attention         one learned query weighs the tokens of a statement; at first, it is a logistic regression of their
+                      mean, and stays one where nothing else does better
 
 The first three are linear. The last two descend with AdamW, for as many epochs as do best on games that are kept aside,
 and then anew on all of them.
@@ -29,7 +30,8 @@ from liescope.detectors.detector import Groups
 from liescope.detectors.folds import Rows, held_out_rows
 from liescope.detectors.logistic import TRAIN_AGAIN, ScaledLogistic
 
-HeadName = Literal["logistic", "mean-difference", "lda", "mlp"]
+HeadName = Literal["logistic", "mean-difference", "lda", "mlp", "attention"]
+ATTENTION = "attention"
 _HIDDEN, _EPOCHS, _PATIENCE, _RATE = 64, 40, 8, 3e-3
 _BATCH, _BATCHES = 32, 64  # the least statements of a step, and the most steps of an epoch
 _ASIDE = 0.2  # of the games, to choose the number of epochs on
@@ -39,31 +41,8 @@ _RIDGE = 1e-6  # of standardised states, so that those which never vary have an 
 Arrays = Mapping[str, NDArray[np.floating[Any]]]
 
 
-@dataclass(frozen=True, slots=True)
-class TokenStates:
-    """The states of every token of n statements. values: (tokens, width), one statement after the other; ends: (n,),
-    where each ends.
-    """
-
-    values: NDArray[np.float16]
-    ends: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, statements: Any) -> Self:
-        """statements: n arrays (tokens, width)."""
-        return cls(np.concatenate(statements), np.cumsum([len(one) for one in statements]))
-
-    def __len__(self) -> int:
-        return len(self.ends)
-
-    def __getitem__(self, rows: Any) -> TokenStates:
-        """The statements of these rows."""
-        starts = np.append(0, self.ends[:-1])
-        return TokenStates.of([self.values[a:b] for a, b in zip(starts[rows], self.ends[rows], strict=True)])
-
-
-States = NDArray[Any] | TokenStates
-"""Of n statements: (n, width), or of every token."""
+States = NDArray[Any]
+"""Of n statements: (n, width), or for attention (n, tokens, width), NaN where a statement has no more tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +67,7 @@ class Head:
         arrays = {name: torch.from_numpy(one.astype(np.float64)) for name, one in self.arrays.items()}
         with torch.inference_mode():
             parts = [
-                _odds(arrays, states[np.arange(start, min(start + _AT_ONCE, len(states)))]).numpy()
-                for start in range(0, len(states), _AT_ONCE)
+                _odds(arrays, states[start : start + _AT_ONCE]).numpy() for start in range(0, len(states), _AT_ONCE)
             ]
         return np.concatenate([np.empty(0), *parts])
 
@@ -120,7 +98,7 @@ class Head:
         units = arrays["bias"].size if name == "mlp" and "bias" in arrays else width
         shapes: dict[str, tuple[int, ...]] = {"mean": (width,), "spread": (width,), "weights": (units,), "offset": ()}
         shapes |= {"hidden": (units, width), "bias": (units,)} if name == "mlp" else {}
-        shapes |= {"query": (width,)} if name == "attention" else {}
+        shapes |= {"query": (width,)} if name == ATTENTION else {}
         shapes |= {"scale": ()} if name == "mean-difference" and "scale" in arrays else {}
         if arrays.keys() != shapes.keys():
             raise ValueError(f"it holds {', '.join(arrays)} where {', '.join(shapes)} belong")
@@ -137,10 +115,10 @@ def learn(name: str, states: States, y: Bools, groups: Groups, strength: float, 
     inverse of the L2 penalty of `logistic`, of the weight decay of `mlp` and `attention`; the others have none. Raises
     UsageError if the regression does not converge.
     """
-    values = states.values if isinstance(states, TokenStates) else states
+    values = states[~np.isnan(states[..., 0])]  # every token's
     mean, spread = values.mean(axis=0, dtype=np.float64), values.std(axis=0, dtype=np.float64)
     spread[spread == 0] = 1.0
-    if isinstance(states, TokenStates) or name == "mlp":
+    if name in ("mlp", ATTENTION):
         found = _descended(name, {"mean": mean, "spread": spread}, states, y, groups, strength, seed)
     elif name == "logistic":
         one = ScaledLogistic.learned(states, y, strength)
@@ -174,14 +152,12 @@ def _odds(arrays: Mapping[str, Any], states: States) -> Any:
     """(n,): the log-odds, as a tensor."""
     import torch
 
-    mean, spread = arrays["mean"], arrays["spread"]
-    values = states.values if isinstance(states, TokenStates) else states
-    scaled = (torch.from_numpy(values).to(mean.dtype) - mean) / spread
-    if isinstance(states, TokenStates):
-        lengths = np.diff(states.ends, prepend=0).tolist()
-        tokens = torch.nn.utils.rnn.pad_sequence(scaled.split(lengths), batch_first=True)
-        there = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
-        heed = torch.where(there, tokens @ arrays["query"], -torch.inf).softmax(1)
+    given = torch.from_numpy(np.ascontiguousarray(states)).to(arrays["mean"].dtype)
+    scaled = (given - arrays["mean"]) / arrays["spread"]
+    if "query" in arrays:
+        there = ~scaled[..., 0].isnan()
+        tokens = scaled.where(there[..., None], 0.0)
+        heed = (tokens @ arrays["query"]).where(there, -torch.inf).softmax(1)
         scaled = torch.einsum("nt,ntw->nw", heed, tokens)
     if "hidden" in arrays:
         scaled = torch.relu(scaled @ arrays["hidden"].T + arrays["bias"])
@@ -194,20 +170,25 @@ def _descended(
 ) -> dict[str, Any]:
     """The arrays of a head that is learned step by step."""
     import torch
+    from threadpoolctl import threadpool_limits
 
-    width, draw = len(fixed["mean"]), np.random.default_rng(seed)
-    units = _HIDDEN if name == "mlp" else width
-    start = {"weights": draw.normal(0, units**-0.5, units), "offset": np.zeros(())}
-    if name == "mlp":
-        start |= {"hidden": draw.normal(0, width**-0.5, (units, width)), "bias": np.zeros(units)}
-    else:
-        start |= {"query": np.zeros(width)}
     truth = torch.from_numpy(y.astype(np.float32))
 
+    def start(rows: Rows) -> dict[str, Any]:
+        if name == ATTENTION:  # all tokens weigh the same
+            means = np.nanmean((states[rows] - fixed["mean"]) / fixed["spread"], axis=1)
+            one = ScaledLogistic.learned(means, y[rows], strength)
+            weights = one.weights / one.spread
+            return {"weights": weights, "offset": one.offset - one.mean @ weights, "query": np.zeros_like(weights)}
+        width, draw = len(fixed["mean"]), np.random.default_rng(seed)
+        hidden = draw.normal(0, width**-0.5, (_HIDDEN, width))
+        return {"weights": np.zeros(_HIDDEN), "offset": 0.0, "hidden": hidden, "bias": np.zeros(_HIDDEN)}
+
     def epochs(rows: Rows) -> Iterator[dict[str, Any]]:
-        order = np.random.default_rng(seed)
+        order, begun = np.random.default_rng(seed), start(rows)
+        yield begun
         held = {key: torch.tensor(one, dtype=torch.float32) for key, one in fixed.items()}
-        moved = {key: torch.tensor(one, dtype=torch.float32, requires_grad=True) for key, one in start.items()}
+        moved = {key: torch.tensor(one, dtype=torch.float32, requires_grad=True) for key, one in begun.items()}
         optimizer = torch.optim.AdamW(moved.values(), lr=_RATE, weight_decay=0.01 / strength)
         for _ in range(_EPOCHS):
             for part in np.array_split(order.permutation(rows), -(-len(rows) // max(_BATCH, len(rows) // _BATCHES))):
@@ -220,11 +201,11 @@ def _descended(
 
     learn, check = held_out_rows(np.full(len(y), ""), y, groups, _ASIDE, seed)
     losses = list[float]()
-    for arrays in epochs(learn) if len(check) else ():
-        odds = Head(name, {**fixed, **arrays}).odds(states[check])
-        losses.append(float(np.logaddexp(0, np.where(y[check], -odds, odds)).mean()))
-        if len(losses) - int(np.argmin(losses)) > _PATIENCE:
-            break
-    many = int(np.argmin(losses)) + 1 if losses else _EPOCHS // 2
-    *_, last = islice(epochs(np.arange(len(y))), many)
-    return last
+    with threadpool_limits(1):  # as of the products in L-BFGS, those of a step are small
+        for arrays in epochs(learn) if len(check) else ():
+            odds = Head(name, {**fixed, **{key: np.asarray(one) for key, one in arrays.items()}}).odds(states[check])
+            losses.append(float(np.logaddexp(0, np.where(y[check], -odds, odds)).mean()))
+            if len(losses) - int(np.argmin(losses)) > _PATIENCE:
+                break
+        many = int(np.argmin(losses)) if losses else _EPOCHS // 2
+        return next(islice(epochs(np.arange(len(y))), many, None))

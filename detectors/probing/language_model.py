@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from itertools import groupby, pairwise
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Final, Literal, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -35,6 +35,10 @@ Read = Literal["tokens", "last", "answer", "yes-no"]
 """What is read: the mean state at a statement's tokens, the state at the last of them, the state where the model
 answers a question about it, or the log-odds of yes against no as the first word of that answer."""
 ANSWER, YES_NO = "answer", "yes-no"
+EACH: Final = "each"
+"""Not the mean over a statement's tokens, but each of them."""
+TOKENS = 32
+"""The most tokens of a statement that are read each; of more, so many, evenly spaced."""
 ASKS = (ANSWER, YES_NO)
 SYSTEM, USER = "system", "user"
 Turn = tuple[str, str]
@@ -105,7 +109,7 @@ class LanguageModel:
         passages: Sequence[Passage],
         layers: Sequence[int],
         longest: int,
-        read: Read = "tokens",
+        read: Read | Literal["each"] = "tokens",
         questions: Sequence[str] = (),
     ) -> States:
         """(passages, layers, width): the hidden states of several layers from one pass, averaged over the tokens that
@@ -119,21 +123,23 @@ class LanguageModel:
         windows = [(at, ids, len(ids) - 1) for at, ids in asked]
         if read != ANSWER:
             windows = [(at, *own) for at, one in enumerate(passages) for own in self._windows(one, longest, read)]
-        sums, counts = (
-            np.zeros((len(passages), len(layers), self.width), np.float32),
-            np.zeros(len(passages), np.float32),
-        )
+        shape = (len(passages), len(layers), *[TOKENS] * (read == EACH), self.width)
+        sums, counts = np.zeros(shape, np.float32), np.zeros(len(passages), np.float32)
         for part in _batches([ids for _, ids, _ in windows], self.model.device):
             at = [windows[i][0] for i in part]
             rows, starts = [windows[i][1] for i in part], [windows[i][2] for i in part]
             if read == ANSWER:
                 found, tokens, said = self._at_answers(rows, layers)
                 self.unanswered |= {passages[n] for n, answers in zip(at, said, strict=True) if not answers}
+            elif read == EACH:  # of a statement that takes several passes, the tokens of one
+                sums[at] = self._each_own(rows, starts, layers)
+                continue
             else:
                 found, tokens = self._at_own(rows, starts, layers)
             np.add.at(sums, at, found)
             np.add.at(counts, at, tokens)
-        means: States = np.clip(sums / counts[:, None, None], -_LARGEST, _LARGEST).astype(np.float16)
+        sums /= 1 if read == EACH else counts[:, None, None]
+        means: States = np.clip(sums, -_LARGEST, _LARGEST).astype(np.float16)
         return means
 
     def copy_to(self, folder: Path) -> None:
@@ -151,12 +157,28 @@ class LanguageModel:
         for row, start in enumerate(starts):
             own[row, :start] = 0
         with torch.inference_mode():
-            # The body alone: the probabilities over next tokens would take more memory than all layers.
-            hidden = self.model.base_model(
-                input_ids=ids, attention_mask=read, output_hidden_states=True, use_cache=False
-            ).hidden_states
+            hidden = self._hidden(ids, read)
             pooled = [torch.einsum("bth,bt->bh", hidden[n].float(), own.to(hidden[n].device)) for n in layers]
         return np.stack([one.cpu().numpy() for one in pooled], axis=1), own.sum(1).cpu().numpy()
+
+    def _each_own(self, rows: Sequence[list[int]], starts: Sequence[int], layers: Sequence[int]) -> NDArray[Any]:
+        """(rows, layers, TOKENS, width): the states of the tokens from one on, NaN where there are no more."""
+        import torch
+
+        with torch.inference_mode():
+            hidden = self._hidden(*self._padded(rows))
+            every = np.stack([hidden[n].float().cpu().numpy() for n in layers], axis=1)
+        found = np.full((len(rows), len(layers), TOKENS, every.shape[-1]), np.nan, np.float32)
+        for row, (ids, start) in enumerate(zip(rows, starts, strict=True)):
+            own = np.unique(np.linspace(start, len(ids) - 1, TOKENS).astype(int))
+            found[row, :, : len(own)] = every[row][:, own]
+        return found
+
+    def _hidden(self, ids: Any, mask: Any) -> Any:
+        # The body alone: the probabilities over next tokens would take more memory than all layers.
+        return self.model.base_model(
+            input_ids=ids, attention_mask=mask, output_hidden_states=True, use_cache=False
+        ).hidden_states
 
     def _at_answers(self, rows: Sequence[list[int]], layers: Sequence[int]) -> tuple[Any, Any, list[bool]]:
         """As `_at_own`, at the yes or no that the model answers to each prompt, or, where it answers neither, at the
@@ -212,7 +234,7 @@ class LanguageModel:
         with torch.inference_mode():
             return self.model.generate(ids, attention_mask=mask, generation_config=how)
 
-    def _windows(self, passage: Passage, longest: int, read: Read) -> Iterator[tuple[list[int], int]]:
+    def _windows(self, passage: Passage, longest: int, read: str) -> Iterator[tuple[list[int], int]]:
         """Token ids of each pass, up to the end of own words, and where those begin that are read."""
         ids, start = self._ids(passage, (), longest)
         room = min(longest, self._most_tokens)
@@ -371,7 +393,7 @@ class Activations:
         model: LanguageModel,
         layers: Sequence[int],
         longest: int,
-        read: Read = "tokens",
+        read: Read | Literal["each"] = "tokens",
         questions: Sequence[str] = (),
     ) -> None:
         self.model, self.layers, self.longest, self.questions = model, tuple(layers), longest, tuple(questions)
