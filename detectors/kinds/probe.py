@@ -212,12 +212,11 @@ class ProbeDetector(Detector):
         self._latest = examples, self._scores(examples, progress)
         return two_columns(self._latest[1][self.options.by_type])
 
-    def more_scores(self, examples: Sequence[Example], progress: Progress = silent) -> Mapping[str, Floats]:
+    def parts(self, examples: Sequence[Example], progress: Progress = silent) -> Mapping[str, Floats]:
         """The score of the head for all lies beside those by type."""
         if self.options.by_type == "single":
             return {}
-        found = self._latest[1] if self._latest[0] is examples else self._scores(examples, progress)
-        return {f"score_{name}": score for name, score in found.items()}
+        return self._latest[1] if self._latest[0] is examples else self._scores(examples, progress)
 
     def _scores(self, examples: Sequence[Example], progress: Progress) -> dict[str, Floats]:
         """Each (n,): of the head for all lies, and of the mean log-odds and the highest of those for a type, or of the

@@ -78,14 +78,14 @@ def test_a_head_for_each_type_learns_from_its_lies_and_what_is_honest(planted: P
     alone = fit(planted, [examples[at] for at in rows], y[rows], groups[rows], layer=2)
     assert np.allclose(detector._heads[TYPES[2]].odds(np.eye(64)), alone._heads[""].odds(np.eye(64)))
     others = [replace(one, deception="") for one in typed(seed=1)[0]]
-    score, more = detector.predict_proba(others)[:, 1], detector.more_scores(others)
-    assert list(more) == ["score_single", "score_mean", "score_max"]
-    assert np.array_equal(score, more["score_max"])
-    assert (more["score_max"] >= more["score_mean"]).all()
+    score, more = detector.predict_proba(others)[:, 1], detector.parts(others)
+    assert list(more) == ["single", "mean", "max"]
+    assert np.array_equal(score, more["max"])
+    assert (more["max"] >= more["mean"]).all()
     detector.save(tmp_path)
     again = ProbeDetector.load(tmp_path, CONTEXT, detector.options)
-    assert np.allclose(again.more_scores(others)["score_mean"], more["score_mean"], atol=1e-3)
-    assert fit(planted, examples, y, groups, layer=2).more_scores(others) == {}
+    assert np.allclose(again.parts(others)["mean"], more["mean"], atol=1e-3)
+    assert fit(planted, examples, y, groups, layer=2).parts(others) == {}
 
 
 def test_without_a_type_that_is_known_there_is_nothing_to_learn_by(planted: Path) -> None:
@@ -95,8 +95,8 @@ def test_without_a_type_that_is_known_there_is_nothing_to_learn_by(planted: Path
     few = [replace(one, deception=TYPES[1]) if at < 8 else one for at, one in enumerate(examples)]
     detector = fit(planted, few, y, groups, by_type="mean", layer=2)  # as may happen in a fold
     assert list(detector._heads) == [""]
-    found = detector.more_scores(examples)
-    assert np.array_equal(found["score_mean"], found["score_single"])
+    found = detector.parts(examples)
+    assert np.array_equal(found["mean"], found["single"])
 
 
 def test_scores_by_type_stand_in_columns_of_their_own(make_corpus: Any, tiny_lm: Path, tmp_path: Path) -> None:
