@@ -324,21 +324,15 @@ class LanguageModel:
         return ids.to(self.model.device), mask.to(self.model.device)
 
 
-def _no_system(turns: list[Turn]) -> list[Turn]:
-    """What the system says is the user's."""
-    return [(USER if role == SYSTEM else role, words) for role, words in turns]
-
-
-def _in_turns(turns: list[Turn]) -> list[Turn]:
-    """Turns of one role after each other are one turn."""
-    return [(role, "\n\n".join(words for _, words in said)) for role, said in groupby(turns, key=lambda turn: turn[0])]
-
-
-def _user_first(turns: list[Turn]) -> list[Turn]:
-    return turns if turns[0][0] == USER else [(USER, _GO_ON), *turns]
-
-
-_MENDS: tuple[Callable[[list[Turn]], list[Turn]], ...] = (list, _no_system, _in_turns, _user_first)
+_MENDS: tuple[Callable[[list[Turn]], list[Turn]], ...] = (
+    list,
+    lambda turns: [(USER if role == SYSTEM else role, words) for role, words in turns],
+    lambda turns: [
+        (who, "\n\n".join(words for _, words in said)) for who, said in groupby(turns, lambda turn: turn[0])
+    ],
+    lambda turns: turns if turns[0][0] == USER else [(USER, _GO_ON), *turns],
+)
+"""What is done to the turns of a chat, one after the other, until a template takes them."""
 
 
 def _batches(rows: Sequence[Sequence[int]], device: Any) -> Iterator[NDArray[np.int64]]:
