@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from pydantic import Field
@@ -89,8 +89,12 @@ class FineTuningOptions(NetworkOptions):
         default="", description="attention of the encoder while it learns, as in eager, sdpa, flash_attention_2"
     )
     lora: int = Field(default=0, ge=0, description="rank of the LoRA updates, 0 to change every weight")
-    quantize: Literal[0, 4, 8] = Field(
-        default=0, description="4 or 8: read the encoder beside LoRA in so many bits, on a GPU; 0 for whole weights"
+    quantize: int = Field(
+        default=0,
+        ge=0,
+        le=8,
+        multiple_of=4,
+        description="4 or 8: read the encoder beside LoRA in so many bits, on a GPU; 0 for whole weights",
     )
     deterministic: bool = Field(
         default=False, description="the same weights bit for bit from the same seed, on one machine"
