@@ -36,16 +36,13 @@ _NAMES: Mapping[Architecture, Mapping[str, str]] = {
     },
 }
 """Their names of our arrays."""
-_LARGEST, _LARGEST_SWEEP, _MOST = (
-    2**31,
-    2**24,
-    2**29,
-)  # bytes of files; numbers of a tensor, which may be spread over few bytes
+_LARGEST, _LARGEST_SWEEP = 2**31, 2**24  # bytes
+_MOST = 2**29  # numbers of a tensor, which may be spread over few bytes
 _ADVICE = "name a probe.pt as lie-detectors reads it, or the folder or repository that holds one"
 
 
 class _Hyperparameters(BaseModel):
-    """Of what stands there, what is needed to score."""
+    """What scoring needs of those that stand there."""
 
     layer: int | None = Field(default=None, ge=0, lt=512)
     probe_architecture: Architecture
