@@ -62,6 +62,8 @@ def import_probe(source: str | os.PathLike[str], *, out: str | os.PathLike[str],
     if not read:
         raise UsageError(f"{name} does not say what it reads; say it with --read, as of train probe: tokens, last, …")
     found = Checkpoint.read(path)
+    if not found.layer and read != "yes-no":
+        raise BadData(f"{path} does not say of which layer it reads states")
     how = {"model": model, "read": read, "layer": found.layer, "head": found.head.name}
     options = ProbeOptions.of({**own.model_dump(include={"questions", "form", "max_length"}), **how}, "probe")
     detector = ProbeDetector.of(TextConfig(mask_names=False, context=own.context), options, found.head)

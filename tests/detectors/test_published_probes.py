@@ -194,6 +194,7 @@ def test_what_is_no_such_probe_is_one_clear_sentence(
         ({"given": {name: one for name, one in good.items() if name != "linear.bias"}}, "the architecture lr has"),
         ({"given": state("mlp")}, "the architecture lr has"),
         ({"layer": -1}, "layer"),
+        ({"layer": None}, "does not say of which layer"),
         ({"probe_architecture": "transformer"}, "'dim', 'lr' or 'mlp'"),
         ({"probe_architecture": None}, "'dim', 'lr' or 'mlp'"),
     ]
