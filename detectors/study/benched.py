@@ -11,6 +11,7 @@ import polars as pl
 
 from liescope.common.errors import UsageError
 from liescope.common.model_names import is_named, one_name
+from liescope.common.sentence_encoder import LOCAL
 from liescope.detectors.detector import Progress, requests_of
 from liescope.detectors.detector_registry import detector_class
 from liescope.detectors.detector_settings import WORDS as SAID
@@ -23,6 +24,7 @@ from liescope.detectors.examples import (
     usual_target,
 )
 from liescope.detectors.material import check_may_train
+from liescope.detectors.model_file import ModelFile
 from liescope.detectors.ordinary import last_answers
 from liescope.detectors.saved import LoadedDetector
 from liescope.detectors.study.bench_result import WORDS_ALONE, Benched
@@ -62,9 +64,16 @@ class Benching:
 
     def recipes(self, target: str) -> dict[str, Recipe]:
         """What learns anew: the kinds, and the trained detectors of this target with their options."""
-        files = {name: model.file for name, model in self.models.items() if model.file.target == target}
+        files = {name: f for name, f in self._of(target).items() if not _is_whole(f)}
         own = {name: Recipe(f.kind, target, f.text, f.options, 0, f.training.seed) for name, f in files.items()}
         return dict(self.kinds) | own
+
+    def only_scored(self, target: str) -> list[str]:
+        """The trained detectors of this target that cannot learn anew."""
+        return [name for name, file in self._of(target).items() if _is_whole(file)]
+
+    def _of(self, target: str) -> dict[str, ModelFile]:
+        return {name: model.file for name, model in self.models.items() if model.file.target == target}
 
     def thresholds(self, model: LoadedDetector, target: str) -> Thresholds:
         """The thresholds that flag so large a share of the ordinary conversations by their last answer; none without
@@ -76,6 +85,11 @@ class Benching:
         if not plain or requests_of(model.detector, (), plain[:1]):
             return {}
         return choose_thresholds(np.zeros(len(plain), dtype=bool), model.probabilities(plain))
+
+
+def _is_whole(file: ModelFile) -> bool:
+    """Whether a detector's network came from a folder, and is kept as it is after training alone."""
+    return LOCAL in (file.options.get("encoder"), file.options.get("model"))
 
 
 def benched(data: SuiteData, found: SuiteCorpus, how: Benching, progress: Progress) -> Benched:
@@ -92,6 +106,10 @@ def benched(data: SuiteData, found: SuiteCorpus, how: Benching, progress: Progre
         raise NotHad(f"it has no statements of both classes with the label {target}")
     study = Study(corpus, data.name, target, statements, statements, kept, plan, whole, progress)
     notes = study.notes
+    notes += [
+        f"{name} is measured as it is alone: its network came from a folder, from which a new one can learn"
+        for name in how.only_scored(target)
+    ]
     if found.rejected:
         notes.append(f"{found.rejected:,} items could not be read and are left out")
     views = {*(one.text.view for one in how.kinds.values()), *(one.file.text.view for one in how.models.values())}

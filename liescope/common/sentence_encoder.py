@@ -190,6 +190,7 @@ def read_transformer(kind: str, folder: Path, whole: bool = True, **settings: An
         raise MissingExtra((error.name or "transformers").partition(".")[0], "train") from error
     logging.set_verbosity_error()
     logging.disable_progress_bar()
+    _leave_plans_out()
     shared = {"trust_remote_code": False, "local_files_only": True}
     tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), **shared)
     model, news = getattr(transformers, kind).from_pretrained(
@@ -199,6 +200,15 @@ def read_transformer(kind: str, folder: Path, whole: bool = True, **settings: An
     if whole and missing:
         raise ValueError(f"the weights {', '.join(missing)[:100]} are missing")
     return tokenizer, model, missing
+
+
+def _leave_plans_out() -> None:
+    """Have attention on a GPU computed without cuDNN, which plans it anew for every shape of a batch: half a second
+    where a step takes a tenth (https://github.com/modelscope/FunASR/issues/3704). Texts make many shapes.
+    """
+    import torch
+
+    torch.backends.cuda.enable_cudnn_sdp(False)
 
 
 def load_encoder(name: str | Path = "") -> Any:
@@ -216,6 +226,7 @@ def load_encoder(name: str | Path = "") -> Any:
         raise MissingExtra(package, "train") from error
     logging.set_verbosity_error()
     logging.disable_progress_bar()
+    _leave_plans_out()
     folder = encoder_folder(str(name))
     advice = "give a Hub id that you can reach, a folder, or leave --encoder out for the bundled all-MiniLM-L6-v2"
     with Reading(f"the encoder {str(name)!r}", advice):
