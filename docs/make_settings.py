@@ -58,44 +58,40 @@ def page() -> str:
         "",
         *CONFIG.splitlines(),
     ]
-    known: dict[tuple[str, ...], str] = {}
+    known: dict[str, str] = {}
     for name, command in command_line([]).commands.items():
         if declared := getattr(command.callback, "settings", {}):
             lines += ["", f"## {name}", "", *_table(name, declared.values(), known)]
     lines += ["", "## Players", "", "These stand in the spec string: `openai:MODEL?temperature=0.7&persona=liar.txt`."]
     for spec, model in PLAYERS.items():
-        lines += ["", f"`{spec}`", "", *settings_table(settings_of(model).values())]
+        lines += ["", f"`{spec}`", "", *_table(spec, settings_of(model).values(), known)]
     return "\n".join(lines) + "\n"
 
 
-def settings_table(settings: Iterable[Setting]) -> Iterator[str]:
-    """The settings as lines of a Markdown table: option, default, limits, what it does."""
-    yield "| option | default | limits | what it does |"
-    yield "|---|---|---|---|"
-    for each in settings:
-        switch = isinstance(each.default, bool)
-        plain = ("on" if each.default else "off") if switch else "" if each.default in (None, ()) else str(each.default)
-        usual = each.shown or plain
-        cells = (f"`{each.option}`", usual, each.limits, each.help)
-        yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+def _row(each: Setting) -> str:
+    """The setting as a line of a Markdown table: option, default with limits, what it does."""
+    switch = isinstance(each.default, bool)
+    plain = ("on" if each.default else "off") if switch else "" if each.default in (None, ()) else str(each.default)
+    usual = "; ".join(filter(None, (each.shown or plain, each.limits)))
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in (f'`{each.option}`', usual, each.help))} |"
 
 
-def _table(command: str, settings: Iterable[Setting], known: dict[tuple[str, ...], str]) -> Iterator[str]:
-    """The table of a command. known: the names of options that stand together in a table above, and in whose."""
-    by_heading: dict[str, list[Setting]] = {"": []}
-    for each in settings:
-        by_heading.setdefault(each.group, []).append(each)
-    yield from settings_table(by_heading.pop(""))
+def _table(name: str, settings: Iterable[Setting], known: dict[str, str]) -> Iterator[str]:
+    """The table of a command or player. known: the rows of the tables above, and in whose each stands."""
+    yield from ("| option | default; limits | what it does |", "|---|---|---|")
     again: dict[str, list[str]] = {}
-    for heading, own in by_heading.items():
-        names = (heading, *(each.name for each in own))
-        if names in known:
-            again.setdefault(known[names], []).append(heading)
+    heading = ""
+    for each in sorted(settings, key=lambda each: each.group != ""):
+        row = _row(each)
+        if known.setdefault(row, name) != name:
+            again.setdefault(known[row], []).append(f"`{each.option}`")
             continue
-        yield from (f"| **{heading}** | | | |", *list(settings_table(own))[2:])
-        known[names] = command
-    for other, headings in again.items():
-        yield f"| **As for {other}** | | | {'; '.join(headings)} |"
+        if each.group != heading:
+            heading = each.group
+            yield f"| **{heading}** | | |"
+        yield row
+    for other, options in again.items():
+        yield f"| **As for {other}** | | {', '.join(options)} |"
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ OURS = {"origin": "Liescope's own words", "licence": "apache-2.0", "language": [
 TURNS = 2
 """How many turns stand before a statement: the instruction and what the user says."""
 _ASKED = "Please make a statement."
-_LARGEST, _ADVICE = 2**24, "write it as docs/guides/local.md shows"
+_LARGEST, _ADVICE = 2**24, "write it as docs/guides/probe.md shows"
 _PARTS, _FEWEST = 4, 8  # one part in four is for validation; groups by instruction
 _Half = tuple[str, str, str, bool]  # what the user says, the statement, the instruction, whether it is to deceive
 _Words = Annotated[str, Field(min_length=1, pattern=r"\S")]

@@ -123,7 +123,7 @@ def test_what_is_no_pair_is_named_with_its_place(rows: Sequence[dict[str, Any]],
     ("lies", "said"), [([], WEATHER), (["Lie!"], []), (["  "], WEATHER), (["Lie!"], [["a", "b", "c"]])]
 )
 def test_a_list_without_words_is_refused(lies: Sequence[str], said: Sequence[Any], tmp_path: Path) -> None:
-    with pytest.raises(BadData, match=r"own\.toml.*docs/guides/local"):
+    with pytest.raises(BadData, match=r"own\.toml.*docs/guides/probe"):
         pairs(str(in_toml(tmp_path, ["Be true."], lies, said)))
 
 
