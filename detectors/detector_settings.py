@@ -48,12 +48,12 @@ class TrainSettings(_Text, _Seeded):
 
     pairs: Annotated[str | None, Option(metavar="FILE")] = Field(
         default=None,
-        description="Learn from instructed pairs in place of a corpus: a file of them, or bundled for Liescope's.",
+        description="Instructed pairs to learn from in place of a corpus: a file of them, or bundled.",
     )
     ordinary: Annotated[str | None, Option(metavar="CHATS")] = Field(
         default=None,
         description="Ordinary chats to choose a threshold for 1% false positives on: a file, a corpus, USER/NAME on "
-        "the Hub, or bundled for some of Liescope.",
+        "the Hub, or bundled.",
     )
     target: Annotated[str | None, _TARGET] = Field(default=None, description=f"What to predict: {', '.join(TARGETS)}.")
     context: Annotated[int, _N] = Field(
@@ -185,8 +185,8 @@ class BenchSettings(_Judges, _Seeded):
     )
     view: Annotated[Several, Option(shown=WORDS, metavar="VIEW", choices=VIEWS)] = Field(
         default=(WORDS,),
-        description="What kinds that learn here, and chat models as judges, read of a statement: words, reasoning or "
-        "both; may be repeated, to compare views on the statements that keep reasoning.",
+        description="What kinds that learn here, and judges, read: words, reasoning or both; may be repeated, to "
+        "compare views on the statements that keep reasoning.",
     )
     overwrite: Switch = Field(default=False, description="Replace an existing report at --out.")
 

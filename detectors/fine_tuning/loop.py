@@ -70,8 +70,7 @@ class FineTuningOptions(NetworkOptions):
         default=0.1,
         ge=0,
         lt=1,
-        description="share of the games kept aside to choose the number of steps, before all are learned from; 0, or "
-        "one epoch, for no choice",
+        description="share of the games kept aside to choose the number of passes; 0, or one epoch, for no choice",
     )
     patience: int = Field(
         default=2,
@@ -94,7 +93,7 @@ class FineTuningOptions(NetworkOptions):
         ge=0,
         le=8,
         multiple_of=4,
-        description="4 or 8: read the encoder beside LoRA in so many bits, on a GPU; 0 for whole weights",
+        description="4 or 8 bits for the encoder beside LoRA, on a GPU; 0 for whole weights",
     )
     deterministic: bool = Field(
         default=False, description="the same weights bit for bit from the same seed, on one machine"

@@ -76,8 +76,8 @@ class ProbeOptions(DetectorOptions):
     )
     read: Read = Field(
         default="tokens",
-        description="the states at a statement's tokens, at its last one, at the answer to whether it was a lie, or "
-        "that answer's yes-no log-odds: tokens, last, answer, yes-no",
+        description="tokens: a statement's states; last: that at its last token; answer: that at the answer to whether "
+        "it was a lie; yes-no: that answer's log-odds",
     )
     questions: str = Field(
         default="", exclude=True, description="for answer and yes-no: several, or a TOML file of your own questions"
@@ -91,7 +91,7 @@ class ProbeOptions(DetectorOptions):
     by_type: Literal["single", "mean", "max"] = Field(
         default="single",
         description="single: one head for all lies; mean or max: of one for each type of deception that speakers "
-        "report of ten lies or more, learned against what is honest",
+        "report of ten lies or more",
     )
     styles: bool = Field(default=False, description="learn from each statement in a second, random style as well")
     strength: float = Field(

@@ -64,8 +64,7 @@ class ChatColumns(OptionsModel):
     response: str = Field(default="", description="The column with the assistant's answer to it.")
     conversation: str = Field(
         default="",
-        description="The column that says of which conversation a row is one turn; turns keep the order of the rows, "
-        "unless a column such as turn numbers them.",
+        description="The column that says of which conversation a row is one turn.",
     )
     role: str = Field(default="", description="The column with the role of such a turn.")
     content: str = Field(default="", description="The column with the words of such a turn.")
