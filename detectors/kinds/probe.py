@@ -15,7 +15,9 @@ is read of a fixed sentence is kept in either case, so that another model of the
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Literal, Self
 
@@ -32,7 +34,7 @@ from liescope.data_cards.tables.declare import DECEPTION_TYPES
 from liescope.detectors.detector import Detector, DetectorOptions, Groups, Progress, Publication, silent
 from liescope.detectors.detector_settings import WORDS
 from liescope.detectors.examples import Example, Place, place_of
-from liescope.detectors.folds import by_game, by_unit
+from liescope.detectors.folds import Rows, by_game, by_unit
 from liescope.detectors.logistic import TRAIN_AGAIN, read_numbers, two_columns, write_numbers
 from liescope.detectors.probing.heads import ATTENTION, Head, HeadName, learn
 from liescope.detectors.probing.heads import States as HeadStates
@@ -120,7 +122,7 @@ class ProbeDetector(Detector):
     _heads: dict[str, Head]  # "" for all lies, and by type
     _latest: tuple[Sequence[Example], dict[str, Floats]] = ((), {})
     _told: tuple[str, ...] = ()
-    _read_so_far = _unanswered = _from_text = 0
+    _counts: Counter[str]
     _kept: Mapping[Place, States] = {}
 
     def prepare(self) -> None:
@@ -134,8 +136,8 @@ class ProbeDetector(Detector):
             raise UsageError("players keep the states of words as they said them: leave --states or --styles out")
 
     def fit(self, examples: Sequence[Example], y: Bools, groups: Groups, progress: Progress = silent) -> Self:
-        model, layers = self._open()
-        o = self.options
+        self._open()
+        o, model, layers = self.options, self._states.model, self._states.layers
         if o.styles:
             examples, y, groups = doubled(examples, y, groups, o.seed)
         if o.states:
@@ -147,15 +149,14 @@ class ProbeDetector(Detector):
             left = f"probe: {len(y) - len(rows):,} of {len(y):,} statements have no kept states; not learned from"
             self._told = (left,) * (len(rows) < len(y))
             examples, y, groups = [examples[at] for at in rows], y[rows], groups[rows]
-        states = self._read(examples, progress, remember=True)
-        best = 0
-        if states.shape[1] > 1:
-            found, left_out = self._try_layers(states, y, groups, [one.speaker_model for one in examples], progress)
-            best = int(found.argmax())
-            self._told += (f"probe: layer {layers[best]} of {model.layers} is the best on {left_out}",)
-        self._learn(_of_layer(states, best), y, groups, [one.deception for one in examples])
+        states, layer = self._read(examples, progress, remember=True), layers[0]
+        if len(layers) > 1:
+            speakers = np.array([one.speaker_model for one in examples], np.str_)
+            layer, left_out = self._best_layer(states, y, groups, speakers, progress)
+            self._told += (f"probe: layer {layer} of {model.layers} is the best on {left_out}",)
         of = KEPT if o.states else ""
-        self.options = o.model_copy(update={"layer": layers[best], "model": kept_name(o.model), "states": of})
+        self.options = o.model_copy(update={"layer": layer, "model": kept_name(o.model), "states": of})
+        self._learn(self._chosen(states), y, groups, np.array([one.deception for one in examples]))
         self._tell()
         return self
 
@@ -163,50 +164,86 @@ class ProbeDetector(Detector):
     def of(cls, text: TextConfig, options: ProbeOptions, head: Head) -> Self:
         """A detector with a head that others learned. Raises UsageError if the language model has no such states."""
         detector = cls(text, options)
-        layer = detector._open()[1][0]
-        detector.options = detector.options.model_copy(update={"layer": layer, "model": kept_name(options.model)})
+        detector._open()
+        found = {"layer": detector._states.layers[0], "model": kept_name(options.model)}
+        detector.options = detector.options.model_copy(update=found)
         detector._heads = {"": head}
-        if (width := len(_probe(detector._states, detector.options))) != head.spread.size:
+        if (width := len(detector._probed())) != head.spread.size:
             what = "questions" if options.read == YES_NO else f"numbers to a state of {options.model}"
             raise UsageError(f"the probe reads {head.spread.size:,} numbers, and there are {width:,} {what}")
         return detector
 
-    def _open(self) -> tuple[LanguageModel, tuple[int, ...]]:
-        """The language model and the layers to read, once it is settled how."""
+    def _open(self) -> None:
+        """Settle of which language model and layers to read what, and how."""
         o = self.options
         questions = read_questions(o.questions) if o.read in ASKS else ()
         if o.questions and not questions:
             raise UsageError(f"nothing is asked with --read {o.read}; use --questions with --read {' or '.join(ASKS)}")
         model = language_model(o.model)
-        layers, kept = candidates(model, o), dict[Place, States]()
-        if o.states:
-            from liescope.detectors.probing.kept_states import kept_states
-
-            layers, kept = kept_states(o.states, o.model, o.read == "last", o.layer)
+        layers = candidates(model, o)
         if o.form == "auto":
-            o = o.model_copy(update={"form": CHAT if model.has_template else TEXT})
+            self.options = o.model_copy(update={"form": CHAT if model.has_template else TEXT})
         elif o.form == CHAT and not model.has_template:
             raise UsageError(f"{o.model} has no chat template; read plain text with --form text")
-        self.options, self._told, self._kept = o, (), kept
-        self._read_so_far = self._unanswered = self._from_text = 0
-        self._states = Activations(model, layers, o.max_length, _reads(o), questions)
-        self._check_kept()
-        return model, layers
+        self._told, self._kept = (), {}
+        self._set(model, self._keep(model, o.states) if o.states else layers, questions)
 
-    def _learn(self, states: HeadStates, y: Bools, groups: Groups, types: Sequence[str]) -> None:
+    def _set(self, model: LanguageModel, layers: tuple[int, ...], questions: tuple[str, ...]) -> None:
+        o, self._counts = self.options, Counter()
+        read = EACH if o.head == ATTENTION else o.read
+        self._states = Activations(model, layers, o.max_length, read, questions)
+
+    def _keep(self, model: LanguageModel, folder: str) -> tuple[int, ...]:
+        """Use the states that players kept in a folder; their layers."""
+        from liescope.detectors.probing.kept_states import kept_states
+
+        o = self.options
+        layers, self._kept = kept_states(folder, o.model, o.read == "last", o.layer)
+        if layers[-1] > model.layers or any(one.shape[1] != model.width for one in self._kept.values()):
+            raise UsageError(f"the kept states are not of {o.model}: its layers or their width are others")
+        return layers
+
+    def use_states(self, folder: str) -> None:
+        if not self.options.states:
+            super().use_states(folder)
+        self._keep(self._states.model, folder)
+
+    def _learn(self, states: HeadStates, y: Bools, groups: Groups, types: NDArray[np.str_]) -> None:
         """The head for all lies, and those for a type, which learn from no lie of another or an unknown one."""
-        o, said = self.options, np.array(types)
-        self._heads = {"": learn(o.head, states, y, groups, o.strength, o.seed)}
-        if o.by_type == "single":
-            return
-        counts = {kind: int((y & (said == kind)).sum()) for kind in TYPES}
-        if not any(counts.values()):
-            raise UsageError("no lie has a type of deception; play with --assess, or leave --by-type out")
-        for kind in (kind for kind, lies in counts.items() if lies >= _LIES):
-            rows = ~y | (said == kind)
-            self._heads[kind] = learn(o.head, states[rows], y[rows], groups[rows], o.strength, o.seed)
-        told = ", ".join(f"{kind} {lies:,}" for kind, lies in counts.items() if kind in self._heads) or "none"
-        self._told += (f"probe: types of deception with at least {_LIES} lies, and a head of their own: {told}",)
+        rows = {"": np.ones(len(y), bool)}
+        if self.options.by_type != "single":
+            counts = {kind: int((y & (types == kind)).sum()) for kind in TYPES}
+            if not any(counts.values()):
+                raise UsageError("no lie has a type of deception; play with --assess, or leave --by-type out")
+            rows |= {kind: ~y | (types == kind) for kind, lies in counts.items() if lies >= _LIES}
+            told = ", ".join(f"{kind} {counts[kind]:,}" for kind in rows if kind) or "none"
+            self._told += (f"probe: types of deception with at least {_LIES} lies, and a head of their own: {told}",)
+        self._heads = {kind: self._head(states[own], y[own], groups[own]) for kind, own in rows.items()}
+
+    def _head(self, states: HeadStates, y: Bools, groups: Groups) -> Head:
+        return learn(self.options.head, states, y, groups, self.options.strength, self.options.seed)
+
+    def _best_layer(
+        self, states: States, y: Bools, groups: Groups, models: NDArray[np.str_], progress: Progress
+    ) -> tuple[int, str]:
+        """(the layer with the highest mean held-out AUROC, what was held out: speaking models, or else games)."""
+        from sklearn.metrics import roc_auc_score
+
+        left_out, folds, rows = "speaking models that were held out", list[tuple[Rows, Rows]](), np.arange(len(y))
+        if len(np.unique(models)) >= _MODELS:
+            folds = by_unit(models, groups, y, rows)
+        if len(folds) < 2:
+            left_out, folds = "games that were held out", by_game(groups, y, rows, self.options.seed)
+        if not folds:
+            raise UsageError("too few games to hold any out and choose a layer on them; name one with --layer")
+        layers = self._states.layers
+        found = np.zeros((len(layers), len(folds)))
+        for done, (fold, at) in enumerate(product(range(len(folds)), range(len(layers)))):
+            progress("choosing a layer", done, found.size)
+            (of, out), layer = folds[fold], states[:, at].astype(np.float32)
+            found[at, fold] = roc_auc_score(y[out], self._head(layer[of], y[of], groups[of]).odds(layer[out]))
+        progress("choosing a layer", found.size, found.size)
+        return layers[int(found.mean(axis=1).argmax())], left_out
 
     def predict_proba(self, examples: Sequence[Example], progress: Progress = silent) -> Floats:
         self._latest = examples, self._scores(examples, progress)
@@ -224,9 +261,7 @@ class ProbeDetector(Detector):
         """
         odds = np.empty((len(self._heads), 0))
         if examples:
-            states = self._read(examples, progress)
-            at = self._states.layers.index(self.options.layer) if states.shape[1] > 1 else 0
-            chosen = _of_layer(states, at)
+            chosen = self._chosen(self._read(examples, progress))
             odds = np.stack([head.odds(chosen) for head in self._heads.values()])
         types = odds[1:] if len(odds) > 1 else odds
         return {"single": expit(odds[0]), "mean": expit(types.mean(axis=0)), "max": expit(types.max(axis=0))}
@@ -235,7 +270,7 @@ class ProbeDetector(Detector):
         o, model = self.options, self._states.model
         for kind, head in self._heads.items():
             head.write(folder / _file(kind))
-        write_numbers(folder / _PROBE_FILE, _probe(self._states, o))
+        write_numbers(folder / _PROBE_FILE, self._probed())
         if o.read in ASKS:
             (folder / _QUESTIONS_FILE).write_text(json.dumps(self._states.questions, indent=1) + "\n", encoding="utf-8")
         if o.model == LOCAL:
@@ -257,8 +292,8 @@ class ProbeDetector(Detector):
             raise BadData(f"{folder} does not say how its language model reads; {TRAIN_AGAIN}")
         asked = TypeAdapter(tuple[str, ...])
         questions = read_json(folder / _QUESTIONS_FILE, asked, _LARGEST, TRAIN_AGAIN) if o.read in ASKS else ()
-        detector._states = Activations(model, (o.layer,), o.max_length, _reads(o), questions)
-        now = _probe(detector._states, o)
+        detector._set(model, (o.layer,), questions)
+        now = detector._probed()
         kinds = [kind for kind in ("", *TYPES) if not kind or (folder / _file(kind)).is_file()]
         detector._heads = {kind: Head.read(folder / _file(kind), len(now), o.head) for kind in kinds}
         then = read_numbers(folder / _PROBE_FILE, now.shape)
@@ -269,69 +304,41 @@ class ProbeDetector(Detector):
             )
         return detector
 
-    def use_states(self, folder: str) -> None:
-        from liescope.detectors.probing.kept_states import kept_states
-
-        o = self.options
-        if not o.states:
-            super().use_states(folder)
-        self._kept = kept_states(folder, o.model, o.read == "last", o.layer)[1]
-        self._check_kept()
-
-    def _check_kept(self) -> None:
-        width = self._states.model.width
-        if self._states.layers[-1] > self._states.model.layers or any(
-            one.shape[1] != width for one in self._kept.values()
-        ):
-            raise UsageError(f"the kept states are not of {self.options.model}: its layers or their width are others")
-
     def _read(self, examples: Sequence[Example], progress: Progress, remember: bool = False) -> States:
         kept = [self._kept.get(place) if self._kept and (place := place_of(one)) else None for one in examples]
         rows = [at for at, one in enumerate(kept) if one is None]
         passages = [passage(examples[at], self.text, self.options.form == CHAT) for at in rows]
         for at, one in zip(rows, self._states.of(passages, progress, remember) if rows else (), strict=True):
             kept[at] = one
-        self._read_so_far += len(examples)
-        self._from_text += len(rows)
-        self._unanswered += sum(one in self._states.model.unanswered for one in passages)
+        self._counts["read"] += len(examples)
+        if self.options.states:
+            self._counts["from text"] += len(rows)
+        if self.options.read == ANSWER:
+            self._counts["unanswered"] += sum(one in self._states.model.unanswered for one in passages)
         self._tell()
         return np.stack([one for one in kept if one is not None])
 
+    def _chosen(self, states: States) -> NDArray[np.float32]:
+        """What is read of the layer that was chosen."""
+        found: NDArray[np.float32] = states[:, self._states.layers.index(self.options.layer)].astype(np.float32)
+        return found
+
+    def _probed(self) -> NDArray[np.float32]:
+        """(width,): what is read of a fixed sentence, of its tokens the mean."""
+        asked, said = _PROBE
+        state = self._chosen(self._states.of([Passage(((USER, asked),) if self.options.form == CHAT else "", said)]))
+        mean: NDArray[np.float32] = np.nanmean(state.reshape(-1, state.shape[-1]), axis=0)
+        return mean
+
     def _tell(self) -> None:
-        notes, of = list(self._told), f"of {self._read_so_far:,} statements"
-        if self.options.read == ANSWER and self._unanswered:
-            notes.append(
-                f"probe: about {self._unanswered:,} {of} the model answered neither yes nor no; the state before its "
-                "answer stands for the answer's"
-            )
-        if self.options.states and self._from_text:
-            notes.append(
-                f"probe: {self._from_text:,} {of} were scored by their text, for want of states that were kept"
-            )
-        self.notes = tuple(notes)
-
-    def _try_layers(
-        self, states: States, y: Bools, groups: Groups, speakers: Sequence[str], progress: Progress
-    ) -> tuple[Floats, str]:
-        """((layers,) the mean held-out AUROC, what was held out: speaking models, or else games)."""
-        from sklearn.metrics import roc_auc_score
-
-        o = self.options
-        models, rows = np.array(speakers, dtype=np.str_), np.arange(len(y))
-        left_out, folds = "speaking models that were held out", by_unit(models, groups, y, rows)
-        if len(np.unique(models)) < _MODELS or len(folds) < 2:
-            left_out, folds = "games that were held out", by_game(groups, y, rows, o.seed)
-        if not folds:
-            raise UsageError("too few games to hold any out and choose a layer on them; name one with --layer")
-        found = np.zeros((len(folds), states.shape[1]))
-        for number, (of, out) in enumerate(folds):
-            for at in range(states.shape[1]):
-                progress("choosing a layer", number * states.shape[1] + at, found.size)
-                layer = _of_layer(states, at)
-                head = learn(o.head, layer[of], y[of], groups[of], o.strength, o.seed)
-                found[number, at] = roc_auc_score(y[out], head.odds(layer[out]))
-        progress("choosing a layer", found.size, found.size)
-        return np.asarray(found.mean(axis=0)), left_out
+        of = f"of {self._counts['read']:,} statements"
+        notes = {
+            "unanswered": f"probe: about {self._counts['unanswered']:,} {of} the model answered neither yes nor no; "
+            "the state before its answer stands for the answer's",
+            "from text": f"probe: {self._counts['from text']:,} {of} were scored by their text, for want of states "
+            "that were kept",
+        }
+        self.notes = (*self._told, *(note for what, note in notes.items() if self._counts[what]))
 
 
 def passage(example: Example, config: TextConfig, chat: bool = False) -> Passage:
@@ -355,10 +362,6 @@ def passage(example: Example, config: TextConfig, chat: bool = False) -> Passage
     return Passage(tuple(zip(roles[:-1], lines[:-1], strict=True)), lines[-1])
 
 
-def _reads(o: ProbeOptions) -> Read | Literal["each"]:
-    return EACH if o.head == ATTENTION else o.read
-
-
 def _file(kind: str) -> str:
     return f"head{kind and '-'}{kind}.safetensors"
 
@@ -370,18 +373,3 @@ def candidates(model: LanguageModel, o: ProbeOptions) -> tuple[int, ...]:
     if o.layer or o.read == YES_NO:
         return (o.layer or model.layers,)
     return tuple(np.unique(np.linspace(1, model.layers, min(o.layers, model.layers)).round().astype(int)).tolist())
-
-
-def _probe(states: Activations, o: ProbeOptions) -> NDArray[np.float32]:
-    asked, said = _PROBE
-    one = Passage(((USER, asked),) if o.form == CHAT else "", said)
-    found = states.of([one])
-    at = states.layers.index(o.layer) if found.shape[1] > 1 else 0
-    (state,) = _of_layer(found, at)
-    probed: NDArray[np.float32] = np.nanmean(state.reshape(-1, state.shape[-1]), axis=0)
-    return probed
-
-
-def _of_layer(states: NDArray[np.float16], at: int) -> NDArray[np.float32]:
-    found: NDArray[np.float32] = states[:, at].astype(np.float32)
-    return found

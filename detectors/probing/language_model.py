@@ -13,11 +13,11 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,21 +83,17 @@ class LanguageModel:
     """A tokenizer and a model; made by `language_model`."""
 
     def __init__(self, folder: Path, tokenizer: Any, model: Any) -> None:
-        self.folder = folder
-        self.model = model
+        config = model.config.get_text_config()
+        self.folder, self.model, self._tokenizer = folder, model, tokenizer
+        self.layers = int(config.num_hidden_layers)
+        """How many there are; the last is number `layers`, and 0 would be the tokens' embeddings."""
+        self.width = int(config.hidden_size)
+        """How many numbers a hidden state has."""
         self.unanswered: set[Passage] = set()
         """Passages about which some question got neither yes nor no."""
-        self._tokenizer = tokenizer
-
-    @property
-    def layers(self) -> int:
-        """How many layers there are; the last is number `layers`, and 0 would be the tokens' embeddings."""
-        return int(self.model.config.get_text_config().num_hidden_layers)
-
-    @property
-    def width(self) -> int:
-        """Of a hidden state."""
-        return int(self.model.config.get_text_config().hidden_size)
+        self.remembered: dict[tuple[object, ...], dict[Passage, States]] = {}
+        """States of passages, by what is read of them."""
+        self._most_tokens = int(getattr(config, "max_position_embeddings", None) or 2**20)
 
     @property
     def has_template(self) -> bool:
@@ -113,9 +109,10 @@ class LanguageModel:
         questions: Sequence[str] = (),
     ) -> States:
         """(passages, layers, width): the hidden states of several layers from one pass, averaged over the tokens that
-        are read, and over the questions; of YES_NO (passages, 1, questions), log-odds. longest: tokens of a pass. What
-        comes before is cut if it does not fit, a chat by whole turns; own words that do not fit are read in several
-        passes, or, where something is asked about them, without their middle.
+        are read, and over the questions; of EACH (passages, layers, TOKENS, width), NaN where there are no more tokens;
+        of YES_NO (passages, 1, questions), log-odds. longest: tokens of a pass. What comes before is cut if it does not
+        fit, a chat by whole turns; own words that do not fit are read in several passes, of EACH in the first alone,
+        or, where something is asked about them, without their middle.
         """
         asked = [(at, self._question(one, words, longest)) for at, one in enumerate(passages) for words in questions]
         if read == YES_NO:
@@ -123,24 +120,20 @@ class LanguageModel:
         windows = [(at, ids, len(ids) - 1) for at, ids in asked]
         if read != ANSWER:
             windows = [(at, *own) for at, one in enumerate(passages) for own in self._windows(one, longest, read)]
-        shape = (len(passages), len(layers), *[TOKENS] * (read == EACH), self.width)
-        sums, counts = np.zeros(shape, np.float32), np.zeros(len(passages), np.float32)
+        sums = np.zeros((len(passages), len(layers), TOKENS if read == EACH else 1, self.width), np.float32)
+        counts = np.zeros((len(passages), 1, sums.shape[2], 1), np.float32)
         for part in _batches([ids for _, ids, _ in windows], self.model.device):
-            at = [windows[i][0] for i in part]
-            rows, starts = [windows[i][1] for i in part], [windows[i][2] for i in part]
+            at, rows, starts = map(list, zip(*(windows[i] for i in part), strict=True))
             if read == ANSWER:
                 found, tokens, said = self._at_answers(rows, layers)
                 self.unanswered |= {passages[n] for n, answers in zip(at, said, strict=True) if not answers}
-            elif read == EACH:  # of a statement that takes several passes, the tokens of one
-                sums[at] = self._each_own(rows, starts, layers)
-                continue
             else:
-                found, tokens = self._at_own(rows, starts, layers)
+                found, tokens = self._at_own(rows, starts, layers, sums.shape[2])
             np.add.at(sums, at, found)
             np.add.at(counts, at, tokens)
-        sums /= 1 if read == EACH else counts[:, None, None]
-        means: States = np.clip(sums, -_LARGEST, _LARGEST).astype(np.float16)
-        return means
+        states = np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
+        means: States = np.clip(states, -_LARGEST, _LARGEST).astype(np.float16)
+        return means if read == EACH else means[:, :, 0]
 
     def copy_to(self, folder: Path) -> None:
         """Copy its files."""
@@ -148,52 +141,42 @@ class LanguageModel:
         for path in _files(self.folder):
             shutil.copyfile(path, folder / path.name)
 
-    def _at_own(self, rows: Sequence[list[int]], starts: Sequence[int], layers: Sequence[int]) -> tuple[Any, Any]:
-        """((rows, layers, width) sums of the states from a token on, (rows,) how many tokens that are)."""
+    def _at_own(
+        self, rows: Sequence[list[int]], starts: Sequence[int], layers: Sequence[int], slots: int
+    ) -> tuple[Any, Any]:
+        """((rows, layers, slots, width) sums of the states from a token on, (rows, 1, slots, 1) how many tokens those
+        are). slots: 1 for all of these tokens, or the most of them that are read, evenly spaced, each in its slot.
+        """
         import torch
 
         ids, read = self._padded(rows)
-        own = read.float()
-        for row, start in enumerate(starts):
-            own[row, :start] = 0
-        with torch.inference_mode():
-            hidden = self._hidden(ids, read)
-            pooled = [torch.einsum("bth,bt->bh", hidden[n].float(), own.to(hidden[n].device)) for n in layers]
-        return np.stack([one.cpu().numpy() for one in pooled], axis=1), own.sum(1).cpu().numpy()
-
-    def _each_own(self, rows: Sequence[list[int]], starts: Sequence[int], layers: Sequence[int]) -> NDArray[Any]:
-        """(rows, layers, TOKENS, width): the states of the tokens from one on, NaN where there are no more."""
-        import torch
-
-        with torch.inference_mode():
-            hidden = self._hidden(*self._padded(rows))
-            every = np.stack([hidden[n].float().cpu().numpy() for n in layers], axis=1)
-        found = np.full((len(rows), len(layers), TOKENS, every.shape[-1]), np.nan, np.float32)
-        for row, (ids, start) in enumerate(zip(rows, starts, strict=True)):
-            own = np.unique(np.linspace(start, len(ids) - 1, TOKENS).astype(int))
-            found[row, :, : len(own)] = every[row][:, own]
-        return found
-
-    def _hidden(self, ids: Any, mask: Any) -> Any:
+        own = torch.zeros(len(rows), slots, ids.shape[1])
+        for row, (words, start) in enumerate(zip(rows, starts, strict=True)):
+            places = np.arange(start, len(words))
+            if slots > 1:
+                places = np.unique(np.linspace(start, len(words) - 1, slots).astype(int))
+            own[row, np.arange(len(places)) % slots, places] = 1
         # The body alone: the probabilities over next tokens would take more memory than all layers.
-        return self.model.base_model(
-            input_ids=ids, attention_mask=mask, output_hidden_states=True, use_cache=False
-        ).hidden_states
+        how = {"attention_mask": read, "output_hidden_states": True, "use_cache": False}
+        with torch.inference_mode():
+            hidden = self.model.base_model(input_ids=ids, **how).hidden_states
+            pooled = [torch.einsum("bst,bth->bsh", own.to(hidden[n].device), hidden[n].float()).cpu() for n in layers]
+        return torch.stack(pooled, 1).numpy(), own.sum(2)[:, None, :, None].numpy()
 
     def _at_answers(self, rows: Sequence[list[int]], layers: Sequence[int]) -> tuple[Any, Any, list[bool]]:
         """As `_at_own`, at the yes or no that the model answers to each prompt, or, where it answers neither, at the
         prompt's last token; and whether it answers.
         """
         written = self._written(rows, _ANSWER_TOKENS + 1, output_hidden_states=True)
-        found, tokens, said = [], [], []
-        for row, ids in enumerate(written.sequences[:, -len(written.hidden_states) :].tolist()):
-            # A token's states are those of the step that reads it, one after the step that wrote it.
-            steps = [step + 1 for step in self._yes_or_no(ids[:_ANSWER_TOKENS])] or [0]
-            at = [[written.hidden_states[step][n][row, -1].float().cpu().numpy() for n in layers] for step in steps]
-            found.append(np.sum(at, axis=0))
-            tokens.append(len(steps))
-            said.append(steps != [0])
-        return np.stack(found), np.array(tokens, np.float32), said
+        answers = written.sequences[:, -len(written.hidden_states) :].tolist()
+        # A token's states are those of the step that reads it, one after the step that wrote it.
+        every = [[step + 1 for step in self._yes_or_no(ids[:_ANSWER_TOKENS])] or [0] for ids in answers]
+        found = [
+            [[sum(written.hidden_states[step][n][row, -1].float().cpu().numpy() for step in steps)] for n in layers]
+            for row, steps in enumerate(every)
+        ]
+        tokens = np.array([len(steps) for steps in every], np.float32)[:, None, None, None]
+        return np.array(found), tokens, [steps != [0] for steps in every]
 
     def _yes_or_no(self, ids: Sequence[int]) -> list[int]:
         """The places of the tokens with which an answer says yes or no; none if it does not begin so."""
@@ -234,20 +217,17 @@ class LanguageModel:
         with torch.inference_mode():
             return self.model.generate(ids, attention_mask=mask, generation_config=how)
 
-    def _windows(self, passage: Passage, longest: int, read: str) -> Iterator[tuple[list[int], int]]:
+    def _windows(self, passage: Passage, longest: int, read: str) -> list[tuple[list[int], int]]:
         """Token ids of each pass, up to the end of own words, and where those begin that are read."""
         ids, start = self._ids(passage, (), longest)
-        room = min(longest, self._most_tokens)
-        every = [(ids[:room], start)]
-        head = ids[: min(start, room // 2)]
+        room, every = min(longest, self._most_tokens), [(ids, start)]
         if len(ids) > room:
-            own = ids[start:]
+            head, own = ids[: min(start, room // 2)], ids[start:]
             step = room - len(head)
             every = [(head + own[at : at + step], len(head)) for at in range(0, len(own), step)]
         if read == "last":
-            last, _ = every[-1]
-            every = [(last, len(last) - 1)]
-        yield from every
+            return [(ids, len(ids) - 1) for ids, _ in every[-1:]]
+        return every[:1] if read == EACH else every
 
     def _question(self, passage: Passage, words: str, longest: int) -> list[int]:
         """The tokens of a prompt that asks about a passage."""
@@ -301,10 +281,6 @@ class LanguageModel:
                 return before, after if asked else ""
         raise BadData(f"the chat template of {self.folder.name} fails ({why}); read plain text with --form text")
 
-    @property
-    def _most_tokens(self) -> int:
-        return int(getattr(self.model.config.get_text_config(), "max_position_embeddings", None) or 2**20)
-
     def _tokens(self, text: str) -> list[int]:
         found: list[int] = self._tokenizer(text, add_special_tokens=False)["input_ids"]
         return found
@@ -314,13 +290,10 @@ class LanguageModel:
         them, where the model is to go on.
         """
         import torch
+        from torch.nn.utils.rnn import pad_sequence
 
-        ids = torch.zeros((len(rows), longest := max(map(len, rows))), dtype=torch.long)
-        mask = torch.zeros_like(ids)
-        for number, row in enumerate(rows):
-            place = slice(longest - len(row), None) if before else slice(len(row))
-            ids[number, place] = torch.tensor(row)
-            mask[number, place] = 1
+        side, ones = "left" if before else "right", [[1] * len(row) for row in rows]
+        ids, mask = (pad_sequence([*map(torch.tensor, one)], True, padding_side=side) for one in (rows, ones))
         return ids.to(self.model.device), mask.to(self.model.device)
 
 
@@ -373,40 +346,31 @@ def _files(folder: Path) -> list[Path]:
 _AT_ONCE = 256
 _MEMORY = 2**30  # bytes to remember of statements that are only scored
 
-_Seen = dict[tuple[object, ...], dict[Passage, States]]  # activations, by what is read of a passage
-_remembered: WeakKeyDictionary[LanguageModel, _Seen] = WeakKeyDictionary()
 
-
+@dataclass(frozen=True, slots=True, eq=False)
 class Activations:
-    """What is read of one model: `LanguageModel.states`, remembered. layers: their numbers; longest: tokens of a
-    pass.
-    """
+    """What is read of one model: `LanguageModel.states`, remembered."""
 
-    def __init__(
-        self,
-        model: LanguageModel,
-        layers: Sequence[int],
-        longest: int,
-        read: Read | Literal["each"] = "tokens",
-        questions: Sequence[str] = (),
-    ) -> None:
-        self.model, self.layers, self.longest, self.questions = model, tuple(layers), longest, tuple(questions)
-        self._how = (self.layers, longest, read, self.questions)
-        self._seen = _remembered.setdefault(model, {}).setdefault(self._how, {})
+    model: LanguageModel
+    layers: tuple[int, ...]
+    longest: int
+    read: Read | Literal["each"] = "tokens"
+    questions: tuple[str, ...] = ()
 
     def of(self, passages: Sequence[Passage], progress: Progress = silent, remember: bool = False) -> States:
         """(passages, layers, width) float16. remember: keep all of them; else only while there is room."""
-        new = sorted({one for one in passages if one not in self._seen}, key=_length)
-        found: dict[Passage, States] = {}
+        how, found = (self.layers, self.longest, self.read, self.questions), dict[Passage, States]()
+        seen = self.model.remembered.setdefault(how, {})
+        new = sorted({one for one in passages if one not in seen}, key=_length)
         for start in range(0, len(new), _AT_ONCE):
             progress("reading hidden states", start, len(new))
             part = new[start : start + _AT_ONCE]
-            found |= zip(part, self.model.states(part, *self._how), strict=True)
+            found |= zip(part, self.model.states(part, *how), strict=True)
         if new:
             progress("reading hidden states", len(new), len(new))
-        states = np.stack([found[one] if one in found else self._seen[one] for one in passages])
-        if remember or sum(one.nbytes for one in (*self._seen.values(), *found.values())) <= _MEMORY:
-            self._seen |= found
+        states = np.stack([found[one] if one in found else seen[one] for one in passages])
+        if remember or sum(one.nbytes for one in (*seen.values(), *found.values())) <= _MEMORY:
+            seen |= found
         return states
 
 

@@ -49,7 +49,7 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def model(planted: Path) -> LanguageModel:
     """With nothing remembered."""
     found = language_model(str(planted))
-    language_models._remembered.pop(found, None)
+    found.remembered.clear()
     return found
 
 
@@ -143,7 +143,7 @@ def test_what_the_model_knows_where_it_speaks_is_found_in_unseen_games_through_i
     assert auroc() > 0.99
     assert auroc(form="text") < 0.75
     monkeypatch.setattr(model._tokenizer, "chat_template", TEMPLATE.replace(BEGIN, "[other]"))
-    language_models._remembered.pop(model)
+    model.remembered.clear()
     assert auroc() < 0.75
 
 
@@ -194,7 +194,7 @@ def test_answers_that_are_neither_yes_nor_no_are_counted(
     weights = model.model.lm_head.weight.detach().clone()
     weights[[at for at in range(len(weights)) if model._tokenizer.decode([at]) == "yes"]] = 0
     monkeypatch.setattr(model.model.lm_head, "weight", torch.nn.Parameter(weights))
-    language_models._remembered.pop(model)
+    model.remembered.clear()
     (note,) = fitted(planted, examples, y, groups, CONTEXT, read="answer", layer=2).notes
     assert f"about {int(y.sum())} of 60 statements the model answered neither yes nor no" in note
 

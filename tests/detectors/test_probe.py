@@ -29,9 +29,9 @@ SAID = Passage("speaker: we should talk\nplayer1: about this\n", "speaker: look 
 def model(tiny_lm: Path) -> Iterator[LanguageModel]:
     """The tiny model, with nothing remembered."""
     found = language_model(str(tiny_lm))
-    reading._remembered.pop(found, None)
+    found.remembered.clear()
     yield found
-    reading._remembered.pop(found, None)
+    found.remembered.clear()
 
 
 @contextmanager
@@ -106,7 +106,7 @@ def test_the_statement_is_the_last_line_of_its_text() -> None:
 
 def test_states_are_computed_once_for_the_layers_and_the_length_of_a_pass(model: LanguageModel) -> None:
     texts = [SAID, Passage("", "trust"), SAID]
-    reading._remembered.pop(model, None)
+    model.remembered.clear()
 
     def read(layers: tuple[int, ...] = LAYERS, longest: int = 64) -> tuple[Any, int]:
         with passes(model) as made:
