@@ -13,7 +13,6 @@ from sklearn.metrics import roc_auc_score
 from liescope.common.errors import BadData, UsageError
 from liescope.detectors.examples import Example
 from liescope.detectors.kinds.probe import ProbeDetector, ProbeOptions, passage
-from liescope.detectors.probing import language_model as language_models
 from liescope.detectors.probing.language_model import LanguageModel, Passage, language_model, read_questions
 from liescope.detectors.text_form import TextConfig
 from tests.detectors.planted_model import BEGIN, TEMPLATE, make_planted, planted_examples

@@ -17,7 +17,6 @@ from liescope.common.errors import BadData, UsageError
 from liescope.detectors import load
 from liescope.detectors.examples import Example, labelled, read_statements
 from liescope.detectors.kinds.probe import ProbeDetector, ProbeOptions, passage
-from liescope.detectors.probing import language_model as reading
 from liescope.detectors.probing.language_model import Activations, LanguageModel, Passage, language_model
 from liescope.detectors.text_form import TextConfig
 
