@@ -1,4 +1,5 @@
-"""The precision that a network computes in: what a device has, and what a detector's scores were made in.
+"""What detectors with a network of others share: the precision that it computes in, what a device has of it and what
+scores were made in; and a sign of the network by which it is known again.
 
 Scores in half precision differ from those in fp32, and from another device's, by a few thousandths, so that a threshold
 chosen on the one parts the others a little elsewhere.
@@ -7,14 +8,23 @@ chosen on the one parts the others a little elsewhere.
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
-from liescope.common.errors import UsageError
+from liescope.common.errors import BadData, UsageError
+from liescope.common.sentence_encoder import BUNDLED
 from liescope.detectors.detector import DetectorOptions
+from liescope.detectors.logistic import read_numbers, write_numbers
 
 Precision = Literal["fp32", "bf16", "fp16"]
+SENTENCE = "speaker: I checked player1 last night and I trust player2."
+"""What a network makes of this is its sign."""
+_SIGN = "probe.npy"
+_APART = 0.05  # of its length; rounding to bf16 moves a state by .014, another model by far more
 
 
 class NetworkOptions(DetectorOptions):
@@ -76,3 +86,17 @@ def dtype_of(precision: Precision) -> Any:
     import torch
 
     return {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}[precision]
+
+
+def keep_sign(folder: Path, sign: NDArray[Any]) -> None:
+    """Write what a network makes of `SENTENCE`."""
+    write_numbers(folder / _SIGN, sign)
+
+
+def check_sign(folder: Path, sign: NDArray[Any], encoder: str) -> None:
+    """Raises BadData unless a network makes of `SENTENCE` what the one of `keep_sign` did. encoder: its name."""
+    if not np.linalg.norm(sign - read_numbers(folder / _SIGN, sign.shape)) <= _APART * np.linalg.norm(sign):
+        raise BadData(
+            f"the encoder {encoder or BUNDLED!r} is not the one that {folder} was trained with (it makes something "
+            "else of a fixed sentence); get that version, or train again"
+        )

@@ -8,8 +8,10 @@ statements, both in the share of the whole.
 from __future__ import annotations
 
 import mmap
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from tempfile import SpooledTemporaryFile
 from typing import Any
@@ -22,11 +24,12 @@ from liescope.detectors.folds import Rows
 
 _AT_ONCE = 4096  # texts
 _IN_MEMORY = 2**28  # bytes of tokens; more are read from a file of no name, which ends with the process
-_MIXED = 8  # batches from which the statements of one are drawn
+_MIXED = 8  # batches, from two to so many, from which the statements of one are drawn
+_RUNS = 16  # at least, where there are batches enough, or padding takes more than a tenth
 Ids = NDArray[np.int32]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Tokens:
     """The tokens of n texts. ids: one text after another; ends: (n + 1,) where each begins, and the last one ends; pad:
     the id that fills up a batch, to the right, so that the last word of a decoder sees none; multiple: of which the
@@ -55,7 +58,7 @@ class Tokens:
                 held = file.read()
         return cls(np.frombuffer(held, np.int32), np.concatenate(ends), tokenizer.pad_token_id, multiple)
 
-    @property
+    @cached_property
     def lengths(self) -> NDArray[np.int64]:
         """(n,): how many tokens each text has."""
         return np.asarray(np.diff(self.ends))
@@ -63,27 +66,17 @@ class Tokens:
     def __len__(self) -> int:
         return len(self.ends) - 1
 
-    def __getitem__(self, row: int) -> dict[str, Ids]:
-        if row >= len(self):
-            raise IndexError(row)
-        return {"input_ids": self.ids[self.ends[row] : self.ends[row + 1]]}
-
     def batch(self, rows: Sequence[int] | Rows) -> dict[str, Any]:
         """`input_ids` and `attention_mask` of some texts, as tensors."""
         import torch
 
-        begin, length = self.ends[rows, None], self.lengths_of(rows)[:, None]
+        begin, length = self.ends[rows, None], self.lengths[rows, None]
         multiple = self.multiple or 1
         place = np.arange(-(-int(length.max()) // multiple) * multiple)
         there = place < length
         ids = np.full(there.shape, self.pad, np.int64)
         ids[there] = self.ids[(begin + place)[there]]
         return {"input_ids": torch.from_numpy(ids), "attention_mask": torch.from_numpy(there.astype(np.int64))}
-
-    def lengths_of(self, rows: Sequence[int] | Rows) -> NDArray[np.int64]:
-        """(rows,): how many tokens some texts have."""
-        at = np.asarray(rows)
-        return np.asarray(self.ends[at + 1] - self.ends[at])
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,35 +101,31 @@ class Batches:
     """The batches of each pass over some texts, a batch sampler of torch: the same ones for the same seed and pass, as
     many in each, in random order; of several processes, each has as many as any other.
 
-    Texts in the order of their lengths within their class are cut into runs of a few batches; from each, batches are
-    drawn with both classes in their share. A batch has at most `budget` tokens, padding included: as many as make
-    batches of `size` texts on average, or those asked for.
+    Texts in the order of their lengths within their class are cut into runs of equally many tokens, a few batches; from
+    each, batches are drawn with both classes in their share. A batch has at most as many tokens, padding included, as
+    make batches of `size` texts on average, or as asked for.
     """
 
     def __init__(
         self, lengths: NDArray[np.int64], y: Bools, size: int, seed: int, tokens: int = 0, rank: int = 0, of: int = 1
     ) -> None:
         self._y, self._seed, self._pass, self._rank, self._of = y, seed, 0, rank, of
-        size = max(round(tokens / lengths.mean()), 1) if tokens else size
         order = _dealt(np.argsort(lengths, kind="stable"), y)
-        self._runs = np.array_split(order, max(len(y) // (_MIXED * size), 1))
+        wanted = max(round(lengths.sum() / tokens), 1) if tokens else -(-len(y) // size)
+        count = max(wanted // _MIXED, min(wanted // 2, _RUNS), 1)
+        read = lengths[order].cumsum()
+        ends = np.searchsorted(read, read[-1] * np.arange(1, count) / count)
+        self._runs = [run for run in np.split(order, ends) if len(run)]
         counts = np.array([len(run) for run in self._runs])
         longest = np.array([lengths[run].max() for run in self._runs])
 
         def cut(budget: int) -> NDArray[np.int64]:
             return np.asarray(-(-counts // np.maximum(budget // longest, 1)))
 
-        wanted = -(-len(y) // size)
-        if not tokens:
-            least, most = 0, int((counts * longest).max())  # with which each run is one batch
-            while most - least > 1:
-                middle = (least + most) // 2
-                least, most = (least, middle) if cut(middle).sum() <= wanted else (middle, most)
-        self.budget = tokens or most
-        self._cuts = cut(self.budget)
+        most = int((counts * longest).max())  # with which each run is one batch
+        self._cuts = cut(tokens or bisect_left(range(most), True, key=lambda budget: cut(budget).sum() <= wanted))
         while not tokens and self._cuts.sum() < wanted:
-            heaviest = np.where(self._cuts < counts, counts * longest / self._cuts, 0).argmax()
-            self._cuts[heaviest] += 1
+            self._cuts[np.where(self._cuts < counts, counts * longest / self._cuts, 0).argmax()] += 1
 
     def set_epoch(self, epoch: int) -> None:
         """Which pass comes next, from 0."""

@@ -13,17 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from liescope.common.errors import BadData, MissingExtra, UsageError
 from liescope.common.sentence_encoder import read_transformer
-from liescope.detectors.logistic import TRAIN_AGAIN, read_numbers, write_numbers
+from liescope.common.statistics import Floats
+from liescope.detectors.logistic import TRAIN_AGAIN
+from liescope.detectors.precision import SENTENCE, check_sign, keep_sign
 
 ADAPTER = "adapter"
 """The folder of the updates within a model's."""
-_WEIGHTS, _PROBE_FILE = "adapter_model.safetensors", "probe.npy"
-_PROBE = "speaker: I checked player1 last night and I trust player2."
-_APART = 0.05  # of a state's length; rounding to bf16 moves it by .014, another model by far more
+_WEIGHTS = "adapter_model.safetensors"
 
 
 def read_body(
@@ -126,7 +125,7 @@ def save_adapter(folder: Path, model: Any, tokenizer: Any, name: str) -> None:
     if not name:
         (folder / "adapter_config.json").unlink()  # for others who look the base up
     with model.disable_adapter():
-        write_numbers(folder / _PROBE_FILE, _state(model.get_base_model(), tokenizer))
+        keep_sign(folder, _sign(model.get_base_model(), tokenizer))
 
 
 def load_adapter(folder: Path, model: Any, tokenizer: Any, rank: int, new: frozenset[str], base: str) -> Any:
@@ -135,13 +134,7 @@ def load_adapter(folder: Path, model: Any, tokenizer: Any, rank: int, new: froze
     """
     from safetensors.torch import load_file
 
-    now = _state(model, tokenizer)
-    then = read_numbers(folder / _PROBE_FILE, now.shape)
-    if not np.linalg.norm(now - then) <= _APART:
-        raise BadData(
-            f"the encoder {base!r} is not the one that {folder.parent} was trained with (its states for a fixed "
-            "sentence differ); get that version, or train again"
-        )
+    check_sign(folder, _sign(model, tokenizer), base)
     made = with_lora(model, rank, new)
     from peft import get_peft_model_state_dict, set_peft_model_state_dict
 
@@ -152,15 +145,14 @@ def load_adapter(folder: Path, model: Any, tokenizer: Any, rank: int, new: froze
     return made
 
 
-def _state(model: Any, tokenizer: Any) -> NDArray[np.float32]:
-    """(width,) of length 1: what the network below the head makes of a fixed sentence, on average over its tokens."""
+def _sign(model: Any, tokenizer: Any) -> Floats:
+    """(width,) of length 1: what the network below the head makes of `SENTENCE`, on average over its tokens."""
     import torch
 
     was = model.training
     model.eval()
-    read = tokenizer(_PROBE, return_tensors="pt", return_token_type_ids=False).to(model.device)
+    read = tokenizer(SENTENCE, return_tensors="pt", return_token_type_ids=False).to(model.device)
     with torch.inference_mode():
         state = getattr(model, model.base_model_prefix)(**read)[0].float().mean(dim=(0, 1))
     model.train(was)
-    found: NDArray[np.float32] = (state / state.norm()).cpu().numpy()
-    return found
+    return np.asarray((state / state.norm()).cpu().numpy())

@@ -8,12 +8,10 @@ folder of checkpoints, named after its items and options.
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import json
 import math
 import os
-import re
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -44,14 +42,6 @@ def recompute_activations(model: Any) -> None:
         raise UsageError(f"a {model.config.model_type} encoder cannot recompute activations; leave --checkpointing out")
     enable = getattr(model, "activation_checkpointing_enable", None) or model.gradient_checkpointing_enable
     enable({"use_reentrant": False})
-
-
-def pad_to(there: Any) -> int | None:
-    """The multiple to which lengths are padded. On a GPU every new shape makes each layer plan its attention again: a
-    model of BERT-base's shape learned 11,000 tokens a second on an H100 with unpadded lengths, 62,000 with multiples of
-    eight.
-    """
-    return 8 if there.type == "cuda" else None
 
 
 class FineTuningOptions(NetworkOptions):
@@ -116,32 +106,11 @@ learned from).
 """
 
 
-def following(progress: Progress) -> Any:
-    """A callback of the Trainer that reports its progress. It raises UsageError for a loss that is not a number."""
-    from transformers import TrainerCallback
-
-    def on_step_end(_args: Any, state: Any, _control: Any, **_more: Any) -> None:
-        progress("fine-tuning", state.global_step, state.max_steps)
-
-    def on_log(_args: Any, _state: Any, _control: Any, logs: dict[str, float], **_more: Any) -> None:
-        if not all(math.isfinite(logs[key]) for key in logs.keys() & {"loss", "eval_loss"}):
-            raise UsageError("the fine-tuning diverged: its loss is no longer a number; lower --lr")
-
-    found: Any = TrainerCallback()
-    found.on_step_end, found.on_log = on_step_end, on_log
-    return found
-
-
 def curve(history: Sequence[dict[str, float]], name: str) -> Losses:
     """The points of a curve in the Trainer's history. name: of the training loss."""
-    also = {"eval_auroc": "auroc"}
-    return [
-        {"step": float(point["step"]), "epoch": float(point["epoch"]), as_: float(point[key])}
-        | {short: float(point[one]) for one, short in also.items() if one in point}
-        for point in history
-        for key, as_ in (("loss", name), ("eval_loss", "held_out"))
-        if key in point
-    ]
+    names = {"step": "step", "epoch": "epoch", "loss": name, "eval_loss": "held_out", "eval_auroc": "auroc"}
+    found = [{as_: float(point[key]) for key, as_ in names.items() if key in point} for point in history]
+    return [point for point in found if point.keys() & {name, "held_out"}]
 
 
 def best_point(history: Sequence[dict[str, float]]) -> dict[str, float]:
@@ -172,23 +141,23 @@ def ranking(y: Bools, games: Groups) -> Callable[[Any], dict[str, float]] | None
     return measure
 
 
-_CHOSEN, _STATE = "chosen.json", "trainer_state.json"
-_STEP = re.compile(r"checkpoint-(\d+)")
 Choice = tuple[int, int, Losses]
 """The number of steps to learn from all for, how many would be all passes, and the curves of choosing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """Where the checkpoints of a training are kept; None for nowhere."""
+    """Where the checkpoints of a training and its choice are."""
 
-    folder: Path | None
+    folder: Path
 
     @classmethod
-    def of(cls, o: FineTuningOptions, items: Items) -> Self:
-        """The place of a training with these options on these items. Raises UsageError if it cannot be made."""
+    def of(cls, o: FineTuningOptions, items: Items, scratch: str) -> Self:
+        """The place of a training with these options on these items. scratch: that of one which keeps nothing. Raises
+        UsageError.
+        """
         if not o.checkpoints:
-            return cls(None)
+            return cls(Path(scratch))
         check_not_in_store(o.checkpoints)
         digest = hashlib.sha256(o.model_dump_json().encode())
         for one in (items.tokens.ids, items.tokens.ends, items.y, items.learn, items.check):
@@ -201,14 +170,10 @@ class Kept:
             raise UsageError(f"{folder} cannot be written ({why}); choose another --checkpoints") from error
         return cls(folder)
 
-    def part(self, name: str) -> Path | None:
-        """The folder of one of its trainings."""
-        return self.folder and self.folder / name
-
     def chosen(self) -> Choice | None:
         """The number of steps chosen earlier, if any."""
-        path = self.folder and self.folder / _CHOSEN
-        if path is None or not path.is_file():
+        path = self.folder / _CHOSEN
+        if not path.is_file():
             return None
         with Reading(path, "remove it, and the number of steps is chosen again"):
             found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
@@ -216,26 +181,23 @@ class Kept:
 
     def keep(self, chosen: Choice) -> None:
         """Remember the choice."""
-        if self.folder and processes.is_first():
+        if processes.is_first():
             facts = dict(zip(("steps", "planned", "losses"), chosen, strict=True))
             partial = self.folder / f".{_CHOSEN}.partial"
             partial.write_text(json.dumps(facts), encoding="utf-8")
             partial.replace(self.folder / _CHOSEN)
 
-    @staticmethod
-    def last(folder: Path | None, steps: int = 0) -> str | None:
-        """The last complete checkpoint in a folder, before `steps` if given, so that at least one step is left to
-        train.
+    def last(self, part: str, steps: int = 0) -> str | None:
+        """The last complete checkpoint of one of its trainings, before `steps` if given, so that at least one step is
+        left to train.
         """
-        found = {
-            int(match[1]): path
-            for path in (folder.iterdir() if folder and folder.is_dir() else ())
-            if (match := _STEP.fullmatch(path.name)) and (path / _STATE).is_file()
-        }
+        folders = [state.parent for state in (self.folder / part).glob("checkpoint-*/trainer_state.json")]
+        found = {int(folder.name.rpartition("-")[2]): str(folder) for folder in folders}
         left = [step for step in found if not steps or step < steps]
-        return str(found[max(left)]) if left else None
+        return found[max(left)] if left else None
 
 
+_CHOSEN = "chosen.json"
 _POINTS = 0.02  # a point of the training curve for each fiftieth of the steps
 _SAVES = 0.1  # a checkpoint for each tenth of the steps
 _FEWEST_GAMES = 5  # with both classes, for the AUROC within games to choose by
@@ -259,7 +221,7 @@ class Items:
     def batches(self, o: FineTuningOptions, rows: Rows) -> Batches:
         """The batches of some rows, by their places among them, for this process."""
         rank, of = processes.place()
-        return Batches(self.tokens.lengths_of(rows), self.y[rows], o.batch_size, o.seed, o.batch_tokens, rank, of)
+        return Batches(self.tokens.lengths[rows], self.y[rows], o.batch_size, o.seed, o.batch_tokens, rank, of)
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,32 +244,27 @@ def fine_tune(
     Raises UsageError for a training that diverges, an option that the Trainer or the encoder cannot take, or
     checkpoints that cannot be written, and MissingExtra for LoRA without its package.
     """
-    kept = Kept.of(o, items)
-    run = partial(_train, fresh, items, o, precision)
+    from accelerate.utils.memory import clear_device_cache
+
     every = np.arange(len(items.tokens))
-    if not len(items.check):
-        whole, state = run("training", every, items.check, kept, progress)
-        return Tuned(whole, curve(state.log_history, "training"), state.global_step, state.max_steps)
-    chosen = processes.from_first(kept.chosen())
-    if chosen is None:
-        _, state = run("choosing", items.learn, items.check, kept, progress)
-        gc.collect()  # the Trainer and the model hold each other
-        _empty_cache()
-        a_pass = -(-len(items.batches(o, every)) // o.accumulate)
-        planned = o.max_steps or math.ceil(o.epochs * a_pass)
-        steps = min(max(round(best_point(state.log_history)["epoch"] * a_pass), 1), planned)
-        chosen = steps, planned, curve(state.log_history, "training")
-        kept.keep(chosen)
-    steps, planned, losses = chosen
-    whole, state = run("learning", every, items.check[:0], kept, progress, steps=steps, horizon=planned)
-    return Tuned(whole, losses + curve(state.log_history, "refit"), steps, planned)
-
-
-def _empty_cache() -> None:
-    import torch
-
-    if torch.cuda.is_available():
-        torch.cuda.empty_cache()
+    with tempfile.TemporaryDirectory(prefix="liescope-") as scratch, _repeatable(o.deterministic):
+        kept = Kept.of(o, items, scratch)
+        run = partial(_train, fresh, items, o, precision, kept, progress)
+        if not len(items.check):
+            whole, state = run("training", every, items.check)
+            return Tuned(whole, curve(state.log_history, "training"), state.global_step, state.max_steps)
+        chosen = processes.from_first(kept.chosen())
+        if chosen is None:
+            _, state = run("choosing", items.learn, items.check)
+            clear_device_cache(garbage_collection=True)  # the Trainer and the model hold each other
+            a_pass = -(-len(items.batches(o, every)) // o.accumulate)
+            planned = o.max_steps or math.ceil(o.epochs * a_pass)
+            steps = min(max(round(best_point(state.log_history)["epoch"] * a_pass), 1), planned)
+            chosen = steps, planned, curve(state.log_history, "training")
+            kept.keep(chosen)
+        steps, planned, losses = chosen
+        whole, state = run("learning", every, items.check[:0], steps=steps, horizon=planned)
+        return Tuned(whole, losses + curve(state.log_history, "refit"), steps, planned)
 
 
 def _train(
@@ -315,11 +272,11 @@ def _train(
     items: Items,
     o: FineTuningOptions,
     precision: Precision,
+    kept: Kept,
+    progress: Progress,
     part: str,
     learn: Rows,
     check: Rows,
-    kept: Kept,
-    progress: Progress,
     steps: int = 0,
     horizon: int = 0,
 ) -> tuple[Any, Any]:
@@ -329,32 +286,29 @@ def _train(
     from transformers import EarlyStoppingCallback, PrinterCallback, set_seed
 
     model, new = fresh()
-    folder = kept.part(part)
     set_seed(o.seed)
     if o.checkpointing:
         recompute_activations(model)
     tuned = with_lora(model, o.lora, new) if o.lora else model
     del model
-    callbacks = [following(progress), *([EarlyStoppingCallback(o.patience)] if o.patience and len(check) else [])]
-    check = check[np.argsort(items.tokens.lengths_of(check), kind="stable")]
+    check = check[np.argsort(items.tokens.lengths[check], kind="stable")]
     measure = ranking(items.y[check], items.games[check]) if len(check) else None
     by = "" if not len(check) else "auroc" if measure else "loss"
-    with tempfile.TemporaryDirectory(prefix="liescope-") as scratch, _repeatable(o.deterministic):
-        with _refusals():
-            trainer = _trainer()(
-                items.batches(o, learn),
-                model=tuned,
-                args=_arguments(folder, scratch, o, precision, by, steps),
-                train_dataset=Part(items.tokens, items.y, learn),
-                eval_dataset=Part(items.tokens, items.y, check) if len(check) else None,
-                data_collator=_collated,
-                compute_metrics=measure,
-                callbacks=callbacks,
-            )
-        trainer.remove_callback(PrinterCallback)  # it prints, and standard output belongs to the command
-        if horizon:
-            trainer.create_scheduler = _planned_for(horizon, trainer.create_scheduler)
-        trainer.train(resume_from_checkpoint=Kept.last(folder, steps))
+    with _refusals():
+        trainer = _trainer()(
+            items.batches(o, learn),
+            progress,
+            horizon,
+            model=tuned,
+            args=_arguments(kept.folder / part, o, precision, by, steps),
+            train_dataset=Part(items.tokens, items.y, learn),
+            eval_dataset=Part(items.tokens, items.y, check) if len(check) else None,
+            data_collator=_collated,
+            compute_metrics=measure,
+            callbacks=[EarlyStoppingCallback(o.patience)] if o.patience and len(check) else [],
+        )
+    trainer.remove_callback(PrinterCallback)  # it prints, and standard output belongs to the command
+    trainer.train(resume_from_checkpoint=kept.last(part, steps))
     return None if len(check) else tuned.to(device()).eval(), trainer.state
 
 
@@ -364,19 +318,26 @@ def _collated(batch: Any) -> Any:
 
 
 def _trainer() -> Any:
-    """A Trainer that learns from given batches, each statement with equal weight, however large its batch."""
+    """A Trainer that learns from given batches, each statement with equal weight, however large its batch, at learning
+    rates planned for `horizon` steps (0: for its own), and reports its progress. It raises UsageError for a loss that
+    is not a number.
+    """
     from torch.utils.data import DataLoader
-    from transformers import Trainer
+    from transformers import Trainer, TrainerCallback
 
     class Loader(DataLoader):  # type: ignore[type-arg]
         def set_epoch(self, epoch: int) -> None:
             self.batch_sampler.set_epoch(epoch)  # type: ignore[union-attr]
 
     class OfBatches(Trainer):  # type: ignore[misc]
-        def __init__(self, batches: Batches, **given: Any) -> None:
+        def __init__(self, batches: Batches, progress: Progress, horizon: int, **given: Any) -> None:
             super().__init__(**given)
+            after: Any = TrainerCallback()
+            after.on_step_end = lambda _args, at, *_, **__: progress("fine-tuning", at.global_step, at.max_steps)
+            self.add_callback(after)
             self.model_accepts_loss_kwargs = False
-            self._batches, self._told = batches, [0, 0]  # batches and statements since the last point
+            self._batches, self._horizon = batches, horizon
+            self._told = [0, 0]  # batches and statements since the last point
             self._usual = len(self.train_dataset) / len(batches) / processes.place()[1]
 
         def get_train_dataloader(self) -> Any:
@@ -388,6 +349,9 @@ def _trainer() -> Any:
                 pin_memory=self.args.dataloader_pin_memory,
             )
 
+        def create_scheduler(self, num_training_steps: int, optimizer: Any = None) -> Any:
+            return super().create_scheduler(self._horizon or num_training_steps, optimizer)
+
         def compute_loss(self, model: Any, inputs: Any, return_outputs: bool = False, **_more: Any) -> Any:
             found = model(**inputs)
             loss, statements = found.loss, len(inputs["labels"])
@@ -397,6 +361,8 @@ def _trainer() -> Any:
             return (loss, found) if return_outputs else loss
 
         def log(self, logs: dict[str, float], *rest: Any) -> None:
+            if not all(math.isfinite(logs[key]) for key in logs.keys() & {"loss", "eval_loss"}):
+                raise UsageError("the fine-tuning diverged: its loss is no longer a number; lower --lr")
             if "loss" in logs:
                 batches, statements = self._told
                 logs["loss"] *= batches * self._usual / statements
@@ -404,15 +370,6 @@ def _trainer() -> Any:
             super().log(logs, *rest)
 
     return OfBatches
-
-
-def _planned_for(horizon: int, create: Callable[..., Any]) -> Callable[..., Any]:
-    """A replacement for `Trainer.create_scheduler`, with the schedule of a training of this many steps."""
-
-    def created(num_training_steps: int, optimizer: Any = None) -> Any:  # noqa: ARG001
-        return create(horizon, optimizer)
-
-    return created
 
 
 @contextmanager
@@ -441,16 +398,14 @@ def _repeatable(wanted: bool) -> Iterator[None]:
         torch.use_deterministic_algorithms(before)
 
 
-def _arguments(
-    folder: Path | None, scratch: str, o: FineTuningOptions, precision: Precision, by: str, steps: int
-) -> Any:
+def _arguments(folder: Path, o: FineTuningOptions, precision: Precision, by: str, steps: int) -> Any:
     """by: the measure that chooses the number of steps, "" for none."""
     import torch
     from transformers import TrainingArguments
 
     gpu = torch.cuda.is_available()
     return TrainingArguments(
-        output_dir=str(folder or scratch),
+        output_dir=str(folder),
         num_train_epochs=o.epochs,
         max_steps=steps or o.max_steps or -1,
         learning_rate=o.lr,
@@ -470,10 +425,10 @@ def _arguments(
         eval_strategy="epoch" if by else "no",
         metric_for_best_model=by or None,
         greater_is_better=by == "auroc",
-        save_strategy="steps" if folder else "no",
+        save_strategy="steps" if o.checkpoints else "no",
         save_steps=_SAVES,
         save_total_limit=2,
-        restore_callback_states_from_checkpoint=folder is not None,
+        restore_callback_states_from_checkpoint=bool(o.checkpoints),
         logging_strategy="steps",
         logging_steps=_POINTS,
         logging_nan_inf_filter=False,

@@ -12,25 +12,25 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from liescope.common.errors import BadData
-from liescope.common.sentence_encoder import (
-    LOCAL,
-    PART,
-    encoder_folder,
-    kept_name,
-    load_encoder,
-    saved_name,
-)
+from liescope.common.sentence_encoder import LOCAL, PART, encoder_folder, kept_name, load_encoder, saved_name
 from liescope.common.statistics import Bools, Floats, expit
 from liescope.detectors.detector import Detector, DetectorOptions, Groups, Progress, Publication, silent
 from liescope.detectors.examples import Example
-from liescope.detectors.logistic import ScaledLogistic, read_numbers, two_columns, write_numbers
-from liescope.detectors.precision import NetworkOptions, Precision, computing, device, to_learn_in, to_score_in
+from liescope.detectors.logistic import ScaledLogistic, two_columns
+from liescope.detectors.precision import (
+    SENTENCE,
+    NetworkOptions,
+    Precision,
+    check_sign,
+    computing,
+    device,
+    keep_sign,
+    to_learn_in,
+    to_score_in,
+)
 from liescope.detectors.text_form import CutTexts, TextConfig, fit_texts
 
 _FILE = "head.npy"
-_PROBE_FILE = "probe.npy"
-_PROBE = "speaker: I checked player1 last night and I trust player2."
 _MEMORY = 100_000
 _NO_LIMIT = 2**20
 
@@ -121,7 +121,7 @@ class SentenceEncoder:
     @property
     def width(self) -> int:
         """How many numbers an embedding has."""
-        return int(self.embed([_PROBE], 1).shape[1])
+        return int(self.embed([SENTENCE], 1).shape[1])
 
     def embed(
         self, texts: Sequence[str], batch_size: int, progress: Progress = silent, remember: bool = False
@@ -152,7 +152,7 @@ class SentenceEncoder:
         """Write into a detector's folder how it embeds a fixed sentence and, if the detector calls it `LOCAL`, its
         weights as safetensors, with vocabulary and settings.
         """
-        write_numbers(folder / _PROBE_FILE, self.embed([_PROBE], 1))
+        keep_sign(folder, self.embed([SENTENCE], 1))
         if name == LOCAL:
             self._model.save(str(folder / PART), create_model_card=False, safe_serialization=True)
 
@@ -171,10 +171,5 @@ def _loaded(folder: Path, precision: Precision, _changed: int) -> SentenceEncode
 def saved_encoder(folder: Path, name: str, precision: Precision) -> SentenceEncoder:
     """The encoder that a saved detector names, if it is the one that the detector was trained with. Raises BadData."""
     encoder = sentence_encoder(encoder_folder(saved_name(folder, name, "modules.json")), precision)
-    now = encoder.embed([_PROBE], 1)
-    if not np.allclose(read_numbers(folder / _PROBE_FILE, now.shape), now, atol=1e-3):
-        raise BadData(
-            f"the encoder {name or 'all-MiniLM-L6-v2'!r} is not the one that {folder} was trained with (it embeds "
-            "a fixed sentence differently); install that version, or train again"
-        )
+    check_sign(folder, encoder.embed([SENTENCE], 1), name)
     return encoder

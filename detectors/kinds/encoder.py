@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from liescope.common.errors import BadData, UsageError
+from liescope.common.errors import UsageError
 from liescope.common.reading import Reading
 from liescope.common.sentence_encoder import (
     LOCAL,
@@ -19,7 +19,6 @@ from liescope.common.sentence_encoder import (
     encoder_folder,
     encoder_id,
     kept_name,
-    own_encoder,
     saved_name,
 )
 from liescope.common.statistics import Bools, Floats
@@ -35,7 +34,7 @@ from liescope.detectors.fine_tuning.body import (
     read_body,
     save_adapter,
 )
-from liescope.detectors.fine_tuning.loop import Body, FineTuningOptions, Items, Losses, fine_tune, pad_to
+from liescope.detectors.fine_tuning.loop import Body, FineTuningOptions, Items, Losses, fine_tune
 from liescope.detectors.folds import held_out_rows
 from liescope.detectors.logistic import TRAIN_AGAIN
 from liescope.detectors.precision import Precision, computing, device, dtype_of, to_learn_in, to_score_in
@@ -150,8 +149,10 @@ print(score["deceptive"] / (score["honest"] + score["deceptive"]))
         return model, fresh
 
     def _rows(self, texts: Sequence[str]) -> Tokens:
-        """What the encoder reads of each text, which must be within its limit."""
-        return Tokens.of(self._tokenizer, texts, pad_to(device()))
+        """What the encoder reads of each text, which must be within its limit: on a GPU in few shapes, each of which
+        has its costs.
+        """
+        return Tokens.of(self._tokenizer, texts, 8 if device().type == "cuda" else None)
 
     def _logits(self, rows: Tokens, progress: Progress) -> Floats:
         """(n, outputs) for what the encoder reads, rows of one length together, shared among the processes of a
@@ -201,13 +202,10 @@ print(score["deceptive"] / (score["honest"] + score["deceptive"]))
             detector._base = encoder_folder(saved_name(folder, o.encoder))
             with Reading(folder, TRAIN_AGAIN):
                 model, new = detector._open(detector._base, precision, new=True)
-                name = o.encoder or "all-MiniLM-L6-v2"
-                model = load_adapter(folder / ADAPTER, model, detector._tokenizer, o.lora, new, name)
+                model = load_adapter(folder / ADAPTER, model, detector._tokenizer, o.lora, new, o.encoder)
         else:
-            path = own_encoder(folder)
-            for part in ("config.json", "model.safetensors"):
-                if not (path / part).is_file():
-                    raise BadData(f"{path / part} is missing, so the model folder is damaged; train the detector again")
+            for needed in ("config.json", "model.safetensors"):
+                path = Path(saved_name(folder, LOCAL, needed))
             check_encoder(path)
             with Reading(path, TRAIN_AGAIN):
                 model, _ = detector._open(path, precision, new=False)
