@@ -7,22 +7,31 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from liescope.detectors.classifier import LieDetector
-    from liescope.detectors.detector import Detector, DetectorOptions
-    from liescope.detectors.detector_registry import DETECTORS, make
-    from liescope.detectors.examples import TARGETS, Example, Labelled
-    from liescope.detectors.saved import LoadedDetector, load
-    from liescope.detectors.scoring import ScoredFile, score, score_file
-    from liescope.detectors.study.audit import audit
-    from liescope.detectors.study.audit_result import AuditResult
-    from liescope.detectors.study.bench import bench
-    from liescope.detectors.study.bench_result import BenchResult
-    from liescope.detectors.study.evaluate import evaluate
-    from liescope.detectors.study.findings import EvaluationResult
-    from liescope.detectors.study.transfer import transfer
-    from liescope.detectors.study.transfer_result import TransferResult
-    from liescope.detectors.text_form import TextConfig, textualize
-    from liescope.detectors.training import TrainResult, train
+    from liescope.detectors.classifier import LieDetector as LieDetector
+    from liescope.detectors.detector import Detector as Detector
+    from liescope.detectors.detector import DetectorOptions as DetectorOptions
+    from liescope.detectors.detector_registry import DETECTORS as DETECTORS
+    from liescope.detectors.detector_registry import make as make
+    from liescope.detectors.examples import TARGETS as TARGETS
+    from liescope.detectors.examples import Example as Example
+    from liescope.detectors.examples import Labelled as Labelled
+    from liescope.detectors.saved import LoadedDetector as LoadedDetector
+    from liescope.detectors.saved import load as load
+    from liescope.detectors.scoring import ScoredFile as ScoredFile
+    from liescope.detectors.scoring import score as score
+    from liescope.detectors.scoring import score_file as score_file
+    from liescope.detectors.study.audit import audit as audit
+    from liescope.detectors.study.audit_result import AuditResult as AuditResult
+    from liescope.detectors.study.bench import bench as bench
+    from liescope.detectors.study.bench_result import BenchResult as BenchResult
+    from liescope.detectors.study.evaluate import evaluate as evaluate
+    from liescope.detectors.study.findings import EvaluationResult as EvaluationResult
+    from liescope.detectors.study.transfer import transfer as transfer
+    from liescope.detectors.study.transfer_result import TransferResult as TransferResult
+    from liescope.detectors.text_form import TextConfig as TextConfig
+    from liescope.detectors.text_form import textualize as textualize
+    from liescope.detectors.training import TrainResult as TrainResult
+    from liescope.detectors.training import train as train
 
 _HOMES = {
     "classifier": ("LieDetector",),
@@ -42,33 +51,7 @@ _HOMES = {
     "text_form": ("TextConfig", "textualize"),
     "training": ("TrainResult", "train"),
 }
-__all__ = [
-    "DETECTORS",
-    "TARGETS",
-    "AuditResult",
-    "BenchResult",
-    "Detector",
-    "DetectorOptions",
-    "EvaluationResult",
-    "Example",
-    "Labelled",
-    "LieDetector",
-    "LoadedDetector",
-    "ScoredFile",
-    "TextConfig",
-    "TrainResult",
-    "TransferResult",
-    "audit",
-    "bench",
-    "evaluate",
-    "load",
-    "make",
-    "score",
-    "score_file",
-    "textualize",
-    "train",
-    "transfer",
-]
+__all__ = [name for names in _HOMES.values() for name in names]
 
 
 def __getattr__(name: str) -> Any:

@@ -150,9 +150,7 @@ def _log_odds(score: Floats) -> Floats:
 
 
 class Confidence(Strict):
-    """statements, players: what the log-odds of either are divided by; labels: what a score allows. None for what the
-    training could not tell, or was not asked for.
-    """
+    """statements, players: what their log-odds are divided by; labels: what a score allows; each None if not known."""
 
     statements: Temperature | None = None
     players: Temperature | None = None

@@ -107,9 +107,7 @@ class LieDetector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return {**super().get_params(deep), **self._usual(), **self._options}
 
     def set_params(self, **params: Any) -> Self:
-        """Change parameters. A new kind brings its own options and keeps those that were given. Raises ValueError for
-        an unknown parameter.
-        """
+        """Change parameters; a new kind brings its own options, given ones stay. Raises ValueError for unknown ones."""
         own = {name: value for name, value in params.items() if name in self._get_param_names()}
         usual = self._usual()
         super().set_params(**own)
@@ -215,9 +213,7 @@ def _labels(y: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
 
 
 def _deceptive(classes: NDArray[Any], given: Any) -> int:
-    """The index of the class that means deceptive: the one that is given, whose word says so, or the greater number.
-    Raises InputError where that cannot be known.
-    """
+    """The index of the class that means deceptive: as given, by its word, or the greater number. Raises InputError."""
     labels = classes.tolist()
     if given is not None:
         if given not in labels:

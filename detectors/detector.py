@@ -54,9 +54,7 @@ def silent(what: str, done: int, total: int) -> None:
 
 
 def _remaining(seconds: float, done: int, total: int) -> str:
-    """How long the rest will take at the pace so far, in words; "" while that cannot be told, or for the last half
-    minute. seconds: spent on the work so far.
-    """
+    """The time that the rest will take at the pace so far, in words; "" if unknown or under half a minute."""
     left = seconds / done * (total - done) if done else 0.0
     return f"about {left / 60:.0f} min left" if left > 30 else ""
 
@@ -193,9 +191,7 @@ class Detector(ABC):
         raise UsageError(f"this {self.kind} did not learn from states that players kept; leave --states out")
 
     def explain(self, examples: Sequence[Example], most: int = 5) -> list[list[Reason]]:  # noqa: ARG002
-        """By example, what counts most for or against deception, strongest first. Raises UsageError for a
-        kind that gives no reasons.
-        """
+        """By example, what counts most for or against deception, strongest first. Raises UsageError if it cannot."""
         raise UsageError(f"{self.kind} gives no reasons for its scores")
 
     @abstractmethod
@@ -210,9 +206,7 @@ class Detector(ABC):
     @classmethod
     @abstractmethod
     def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:
-        """Read what `save` wrote. The folder may be untrusted: none of its code may run. Raises BadData for a
-        folder that `save` did not write.
-        """
+        """Read what `save` wrote, without running any code of the folder. Raises BadData for anything else."""
 
 
 class AsksChatModel(Detector):

@@ -77,9 +77,7 @@ _version = cache(version)  # which looks through every folder of packages
 
 
 def versions_of(kind: str) -> dict[str, str]:
-    """The installed versions of Liescope, numpy, the package that the kind comes with and those that it needs. Raises
-    MissingExtra.
-    """
+    """The versions of Liescope, numpy, the kind's own package and those that it needs. Raises MissingExtra."""
     chosen = detector_class(kind)
     found = {name: _version(name) for name in ("liescope", "numpy", DETECTORS.package_of(kind)) if name}
     for name in chosen.packages:

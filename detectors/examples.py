@@ -192,9 +192,7 @@ def keeps_reasoning() -> pl.Expr:
 
 
 def examples_of(moment: GameMoment, context: int, target: str = "role", view: str = WORDS) -> dict[int, Example]:
-    """The statements of a game as far as it is seen, by their place among its turns, without lost ones and those that
-    the view cannot show.
-    """
+    """By place among its turns, the statements of a game so far, without those lost or not in the view."""
     game, said, found = moment.transcript, list[Heard[tuple[str, str]]](), dict[int, Example]()
     for at, turn in game.said(moment.upto):
         if not turn.text.strip():
@@ -248,9 +246,7 @@ def labelled(
     games: Mapping[str, Transcript] | None = None,
     view: str = WORDS,
 ) -> Labelled:
-    """The examples that have the target and what the view shows; context is taken from all statements, including those
-    without it.
-    """
+    """The examples with the target and what the view shows; their context is of all statements, labelled or not."""
     column, every = statements[target_column(target)], make_examples(statements, context, target, games)
     known = column.is_not_null().to_numpy()
     read = np.fromiter((example.can_be_read(view) for example in every), dtype=bool, count=len(every))

@@ -42,9 +42,7 @@ class CalibrationGames:
 
     @classmethod
     def of(cls, examples: Sequence[Example], score: Floats, seed: int, view: View = "words") -> Self:
-        """examples: all statements of the calibration games, with or without a label; score: (n,), calibrated; view:
-        what the detector reads of them.
-        """
+        """examples: all statements of the calibration games; score: (n,), calibrated; view: what is read of them."""
         draw = np.random.default_rng(seed)
         names = np.array([example.game_id for example in examples], dtype=np.str_)
         own = [np.flatnonzero(names == name) for name in draw.permutation(list(dict.fromkeys(names)))[:_MOST]]
@@ -109,8 +107,6 @@ def _chance(own: Floats, theirs: Floats) -> float:
 
 @lru_cache(maxsize=2)
 def _dealt(own: int, theirs: int) -> Floats:
-    """(deals, units): 1 where a unit is dealt to their side; first the actual deal, then random ones, equal for equal
-    arguments.
-    """
+    """(deals, units): 1 where a unit is dealt to their side; the actual deal first, then random, repeatable ones."""
     side = np.repeat([0.0, 1.0], [own, theirs])
     return np.vstack([side, np.random.default_rng(0).permuted(np.tile(side, (_DEALS, 1)), axis=1)])

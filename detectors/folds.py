@@ -51,9 +51,7 @@ def out_of_fold(fold: Rows, fit_predict: Callable[[Rows, Rows, int], Floats]) ->
 
 
 def by_unit(units: NDArray[np.str_], games: NDArray[np.str_], y: Bools, rows: Rows) -> list[tuple[Rows, Rows]]:
-    """(rows to fit on, rows to score), each time leaving out a third of the units and every game they are in. Folds
-    that lack a class on either side are left out.
-    """
+    """(rows to fit on, rows to score), a third of the units and their games out each time; folds with both classes."""
     found = []
     for away in _dealt(units[rows]):
         out = rows[np.isin(units[rows], away)]

@@ -24,9 +24,7 @@ DECEPTIVE = "deceptive"
 
 @metric  # type: ignore[untyped-decorator]
 def labelled() -> InspectMetric:
-    """How well scores rank samples that have a label: `auroc`, NaN without both classes; and the number of samples of
-    each class.
-    """
+    """`auroc` of the samples that have a label, NaN without both classes; and how many there are of each class."""
 
     def of(scores: list[SampleScore]) -> Mapping[str, float]:
         from sklearn.metrics import roc_auc_score

@@ -84,9 +84,7 @@ def _in_order(one: Sequence[Any], other: Sequence[Any]) -> float:
 
 
 def signatures(texts: Sequence[str], seed: int) -> NDArray[np.int64]:
-    """(hashes, n): for each text, the least value of each hash over its 5-character pieces. Each text has at least
-    one.
-    """
+    """(hashes, n): the least value of each hash over a text's 5-character pieces, of which it has at least one."""
     draw = np.random.default_rng(seed)
     factors, shifts = draw.integers(1, _PRIME, _HASHES), draw.integers(0, _PRIME, _HASHES)
     found = np.empty((_HASHES, len(texts)), dtype=np.int64)

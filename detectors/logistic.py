@@ -18,9 +18,7 @@ TRAIN_AGAIN = "train the detector again"
 
 
 def one_thread() -> Any:
-    """A context in which BLAS keeps to one thread: the products in L-BFGS are so small that waking a second thread
-    takes two hundred times as long.
-    """
+    """A context with BLAS on one thread: for products as small as those of L-BFGS, two take 200 times as long."""
     from threadpoolctl import threadpool_limits
 
     return threadpool_limits(1, user_api="blas")

@@ -24,9 +24,7 @@ _COMMON_NAME, _MOST_NAMES = 0.01, 200
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """statements: of both splits; data: the training split; others: validation; truth: who deceives, by game; lost:
-    statements left out because their text was lost.
-    """
+    """statements: of both splits; data: train; others: validation; truth: who deceives, by game; lost: left out."""
 
     corpus: CorpusName
     statements: pl.DataFrame
@@ -46,9 +44,7 @@ class Material:
         return frozenset(self.statements["game_id"])
 
     def common_names(self) -> list[str]:
-        """Players' names that occur in at least a hundredth of the training games, most common first: the names to
-        assume for a text that comes without any.
-        """
+        """Names of players in at least 1% of the training games, commonest first: assumed for texts without names."""
         games = self.learned.unique("game_id").select("game_id", "names").explode("names").drop_nulls()
         counted = games.group_by("names").len().sort(["len", "names"], descending=[True, False])
         common = counted.filter(pl.col("len") >= _COMMON_NAME * self.learned["game_id"].n_unique())

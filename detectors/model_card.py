@@ -54,9 +54,7 @@ class Reported(BaseModel):
     figures: list[Figure]
 
     def of(self, model: ModelFile) -> Reported:
-        """What it says about one model: its figures and those of controls for its target. Raises UsageError if it says
-        nothing about the model.
-        """
+        """The figures of one model, and of controls for its target. Raises UsageError if there are none of it."""
         rows = [row for row in self.figures if row.against is None and row.value is not None]
         trained = model.training.model_dump(mode="json"), model.corpus.id
         facts = {name: (one.get("training"), (one.get("corpus") or {}).get("id")) for name, one in self.models.items()}

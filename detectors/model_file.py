@@ -49,9 +49,7 @@ class WordsOf(Strict):
 
 
 class CorpusName(Strict):
-    """The corpus that a detector was trained on. id: see `liescope.detectors.examples.corpus_id`; words: whose words it
-    holds, as far as it says so.
-    """
+    """The corpus trained on. id: see `examples.corpus_id`; words: whose words it holds, as far as it says so."""
 
     id: str
     name: str

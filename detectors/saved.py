@@ -97,9 +97,7 @@ class LoadedDetector:
         return (*unread * bool(left_out[NO_REASONING]), *self.detector.notes, *unlike * bool(left_out[UNLIKE]))
 
     def others(self, examples: Sequence[Example], score: Floats) -> Bools:
-        """(n,): the statements unlike those that verdicts were chosen on; they get no verdict. score: (n,),
-        calibrated.
-        """
+        """(n,): which statements, unlike those that verdicts were chosen on, get none. score: (n,), calibrated."""
         if self.calibration is None:
             return np.zeros(len(score), dtype=bool)
         return self.calibration.others(examples, score, self.file.text.view)

@@ -35,9 +35,7 @@ Write = Callable[[pl.DataFrame], None]
 
 
 def rows_of(path: Path, own: ScoreFileSettings) -> Iterator[object]:
-    """The rows of a file of statements, read as they are asked for. own: names columns. Raises BadData, while reading,
-    for an unreadable row.
-    """
+    """The rows of a file of statements, read as needed. own: names columns. Raises BadData for an unreadable one."""
     path = local(path)
     if not path.is_file():
         raise UsageError(f"{path} is not a file")

@@ -33,9 +33,7 @@ Said = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One statement to score. example: what a detector reads; None if there is nothing to read; then `null` says
-    why.
-    """
+    """A statement to score. example: what a detector reads; None if there is nothing to read, and `null` says why."""
 
     key: str | None
     text: str
@@ -59,9 +57,7 @@ class _Game:
     made: dict[tuple[tuple[str, ...], int | None], Transcript] = field(default_factory=dict)
 
     def moment(self, names: tuple[str, ...], deceivers: int | None, upto: int) -> GameMoment:
-        """The game after some of its turns; moments share its transcript. names, deceivers: the known players, and how
-        many are known to deceive.
-        """
+        """The game after some turns, with one transcript for all. names, deceivers: the players, how many deceive."""
         if (key := (names, deceivers)) not in self.made:
             self.made[key] = Transcript(self.key, names, tuple(self.turns), self.rules, deceivers)
         return GameMoment(self.made[key], upto)
@@ -92,9 +88,7 @@ class StatementReader:
     _talks: dict[str, tuple[set[str], deque[Said]]] = field(default_factory=dict)
 
     def read_all(self, given: Iterable[tuple[int, object]]) -> list[Statement]:
-        """Numbered statements (from 0, for messages); those of a game share its transcript. Raises UsageError for
-        anything that is not a statement.
-        """
+        """Numbered statements, from 0; those of a game share its transcript. Raises UsageError for anything else."""
         read = [self._read(number, one) for number, one in given]
         return [
             replace(one, example=replace(one.example, seen=seen())) if one.example and seen else one

@@ -114,9 +114,7 @@ def hide_roles(text: str) -> str:
 
 
 def clean(text: str) -> str:
-    """The text on one line, in composed Unicode, without control characters and invisible marks (direction marks,
-    joiners).
-    """
+    """The text on one line, in composed Unicode, without control characters and marks that nobody sees."""
     composed = unicodedata.normalize("NFC", text)
     if composed.isascii() and composed.isprintable():
         return composed
@@ -168,9 +166,7 @@ _CHARS_PER_TOKEN = 16  # more than any language needs; bounds the search in an e
 
 @dataclass(frozen=True, slots=True)
 class CutTexts:
-    """texts: each within the limit; cut: how many statements lost words of their own; limit: in tokens. Each
-    text is, or ends in, a statement.
-    """
+    """texts: within the limit, each a statement or ending in one; cut: how many lost own words; limit: in tokens."""
 
     texts: list[str]
     cut: int
@@ -235,9 +231,7 @@ def distinct(texts: Sequence[str]) -> tuple[list[str], NDArray[np.int64]]:
 
 
 def by_length(lengths: Sequence[int], budget: int) -> Iterator[NDArray[np.int64]]:
-    """The indices of the texts of each batch, shortest first. budget: most tokens of a batch, padding included; a text
-    longer than that is a batch of its own.
-    """
+    """The texts of each batch, shortest first. budget: most tokens, padding included, if it has more than one text."""
     order = np.argsort(lengths, kind="stable")
     start = 0
     for end in range(1, len(order) + 1):

@@ -65,9 +65,7 @@ class Sparse:
         return np.bincount(self.row, self.value * weights[self.column], len(self.ends) - 1).astype(np.float64)
 
     def moved(self, place: NDArray[np.int64], width: int) -> Sparse:
-        """The matrix with its columns moved. place: (self.width,), the new place of each, -1 for one that is left
-        out.
-        """
+        """With its columns moved. place: (self.width,), the new place of each, -1 for one that is left out."""
         column = place[self.column]
         kept = column >= 0
         ends = np.concatenate([[0], np.cumsum(kept)])[self.ends]
@@ -140,9 +138,7 @@ WORDS, CHARS = "words", "chars"
 
 @dataclass(frozen=True, slots=True)
 class Ngrams:
-    """Which n-grams are counted, each kind a field. words, chars: of 1 to so many words; of 2 to so many characters
-    inside words.
-    """
+    """Which n-grams are counted. words: up to so many; chars: from 2 up to so many, inside words. Each is a field."""
 
     words: int
     chars: int
@@ -152,9 +148,7 @@ class Ngrams:
         return (WORDS,) * (self.words > 0) + (CHARS,) * (self.chars > 1)
 
     def learned(self, texts: Sequence[str], least: int) -> tuple[dict[str, Features], Sparse]:
-        """The features that are in so many texts, in alphabetical order, and their weights there. Raises ValueError if
-        there are none.
-        """
+        """The features in so many texts, alphabetically, and their weights there. Raises ValueError for none."""
         fields, values = dict[str, Features](), list[Sparse]()
         for field in self.fields:
             grams = [self._of(field, text) for text in texts]

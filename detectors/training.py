@@ -105,9 +105,7 @@ class TrainResult:
 
     @property
     def metrics(self) -> pl.DataFrame:
-        """The figures as a frame: scorer, target, where, metric, value, lo, hi, statements, games, prevalence,
-        against, why.
-        """
+        """A frame: scorer, target, where, metric, value, lo, hi, statements, games, prevalence, against, why."""
         return figure_table(self.rows)
 
     def to_json(self) -> dict[str, Any]:
@@ -206,9 +204,7 @@ def train(
 
 
 def usual_kind(target: str) -> str:
-    """The kind to train if none is named: for who deceives in a game, `duo`; for single statements, texts
-    and conversations, `tfidf`.
-    """
+    """The kind if none is named: `duo` for who deceives in a game; `tfidf` for statements, texts and conversations."""
     return "duo" if target == ROLE else "tfidf"
 
 
@@ -233,9 +229,7 @@ def _train_on(
     began: float,
     chats: tuple[str, Sequence[Example]] | None = None,
 ) -> TrainResult:
-    """Train a detector and write it to an empty folder, `fresh`, that will become `out`. began: when the work began;
-    chats: the name and the answers of ordinary ones.
-    """
+    """Write a trained detector to `fresh`, which becomes `out`. began: when; chats: name and answers of these."""
     data, others, statements = material.data, material.others, material.statements
     detector = recipe.untrained()
     detector.prepare()
@@ -311,9 +305,7 @@ def _unread(data: Labelled, text: TextConfig) -> tuple[str, ...]:
 def cross_validate(
     recipe: Recipe, data: Labelled, progress: Progress = silent
 ) -> tuple[Rows, Floats, Sequence[Judged]]:
-    """(fold, score), each (n,), and the games: every statement and player is scored by a detector that saw no statement
-    of the game.
-    """
+    """(fold, score), each (n,), and the games, all scored by detectors that saw no statement of the game."""
     fold, judged = fold_of(data.y, data.groups, recipe.folds, recipe.seed), list[Judged]()
     progress("cross-validation", 0, recipe.folds)
 
@@ -330,9 +322,7 @@ def cross_validate(
 
 
 def _judge(detector: Detector, examples: Sequence[Example], progress: Progress) -> list[Judged]:
-    """The whole games of some examples, with the detector's posteriors of their players; none for targets other than
-    ROLE.
-    """
+    """The examples' whole games with the detector's posteriors of their players; none but for the target ROLE."""
     games = {e.game_id: e.seen.transcript for e in examples if e.seen and e.target == ROLE}
     found = detector.player_posteriors([GameMoment(game) for game in games.values()], progress)
     return list(zip(games.values(), found, strict=True))
@@ -354,9 +344,7 @@ def _calibration_games(
     seed: int,
     progress: Progress,
 ) -> CalibrationGames | None:
-    """The features of the validation games, unlabelled statements included; None where scoring those would cost
-    requests. score: (labelled statements,), calibrated.
-    """
+    """The validation games' features; None where scoring the unlabelled would cost requests. score: calibrated."""
     rest = material.others.unlabelled
     if rest and requests_of(detector, (), rest):
         return None

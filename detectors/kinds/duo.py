@@ -92,9 +92,7 @@ def together(whole: Floats, words: Floats) -> Floats:
 
 
 def _of_words(players: Sequence[Candidate], moment: GameMoment, spoken: Mapping[int, float]) -> Floats:
-    """(candidates,): the log-odds of each player of a game by words alone. spoken: the log-odds of each statement, by
-    its place.
-    """
+    """(candidates,): log-odds of a game's players by words alone. spoken: of each statement, by its place."""
     if (focus := players[0].focus) is not None:
         return np.array([log_odds(spoken.get(focus, 0.5))])
     every = dict(zip(moment.transcript.names, player_logits(moment, spoken), strict=True))

@@ -56,9 +56,7 @@ class AnsweredQuestions:
 
 
 def asked_of(examples: Sequence[Example]) -> tuple[list[Candidate], SeatedCandidates, NDArray[np.int64]]:
-    """What examples ask: the candidates of all questions, each question once; how they sit together; and (examples,)
-    the index of each example's candidate.
-    """
+    """The candidates of all questions, each once; how they sit together; and (examples,) the index of each one's."""
     asked = [question(example) for example in examples]
     keys = [(id(one.moment.transcript), one.moment.upto, one.focus) for one in asked]
     questions = dict(zip(keys, asked, strict=True))
@@ -238,9 +236,7 @@ class LinearDetector(Detector):
         return [self.reasons_at(question(example), example.speaker, most) for example in examples]
 
     def reasons_at(self, asked: WhoDeceives, player: str, most: int) -> list[Reason]:
-        """Reasons, relative to the mean of the players, from everything in the player's view. Raises KeyError for an
-        unknown player.
-        """
+        """Reasons, against the mean of the players, from all in the player's view. Raises KeyError for no player."""
         players = asked.candidates()
         against = self.features(players).dense()
         row = {candidate.player: at for at, candidate in enumerate(players)}[player]

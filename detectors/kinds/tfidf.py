@@ -150,9 +150,7 @@ def _ngrams(o: TfidfOptions) -> Ngrams:
 
 
 def resolved(o: TfidfOptions, texts: Sequence[str]) -> tuple[TfidfOptions, tuple[str, ...]]:
-    """The options, with characters switched on if the user left that open and these texts need them; and a note on
-    it.
-    """
+    """The options, with characters on if the user left that open and these texts need them; and a note on it."""
     if o.chars is not None:
         return o, ()
     why = blind(texts)

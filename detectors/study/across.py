@@ -16,7 +16,7 @@ import polars as pl
 
 from liescope.common.statistics import CHANGE, Floats, Weights, estimate, game_weights, worst
 from liescope.detectors.detector import Progress, silent
-from liescope.detectors.study.figures import AFTER, MEAN, WORST, Figure, figures_of, measured
+from liescope.detectors.study.figures import AFTER, MEAN, WORST, Figure, measured
 from liescope.detectors.study.metrics import DIFFERENCE, METRIC, POOLED, WITHIN, pooled_auroc, within_games
 from liescope.detectors.study.scorers import NO_RIVALS
 from liescope.detectors.study.scores import CONTROL, in_pairs, scored
@@ -109,7 +109,7 @@ def _together(several: Place, cells: Sequence[_Cell]) -> Iterator[_Cell]:
     tests = {cell.place.test: cell.figure for cell in full}.values()
     counts = (sum(one.statements for one in tests), sum(one.games for one in tests), None)
     fewest = min(cell.games for cell in full)
-    (figure,) = figures_of(what.scorer, target, mean.where, [(what.metric, estimate(values, fewest))], counts)
+    figure = Figure(what.scorer, target, mean.where, what.metric, *estimate(values, fewest), *counts)
     yield _Cell(mean, figure, values, fewest)
 
 
@@ -129,9 +129,7 @@ def _ahead(means: Sequence[_Cell]) -> Iterator[Figure]:
 
 @dataclass(frozen=True, slots=True)
 class _Measure:
-    """Measures on a table. weights: of its games, drawn within each corpus, those that share a beginning as one; at:
-    their columns by these names.
-    """
+    """Measures on a table. weights: of families of games, drawn within each corpus; at: their columns by name."""
 
     table: UnitTable
     at: Mapping[str, int]

@@ -156,9 +156,7 @@ _KEPT = 30  # the fewest statements with reasoning for saying anything about it
 
 
 def reasoning(data: Audited) -> Examined:
-    """What reasoning reaches, with words for roles and without, on labelled statements that have some; games held out.
-    Nothing if too few do.
-    """
+    """What reasoning reaches, with words for roles and without, where there is some; nothing if too few have any."""
     keeps = data.texts.select(keeps_reasoning()).to_series().to_numpy()
     kept, where = keeps & data.known, f"{OUT_OF_FOLD}:with reasoning"
     if kept.sum() < _KEPT or len(np.unique(data.y[kept])) < 2:

@@ -103,9 +103,7 @@ def bench(
 def _contenders(
     named: Sequence[Model], context: int, views: Sequence[str], seed: int
 ) -> tuple[dict[str, LoadedDetector], dict[str, Recipe], list[str]]:
-    """Trained detectors, kinds that learn from each data set (by name), and specs of chat models. context, views: what
-    the kinds read.
-    """
+    """Trained detectors; kinds that learn anew, by name; specs of chat models. context, views: what kinds read."""
     models, kinds, judges = list[Model](), dict[str, Recipe](), list[str]()
     for one in named:
         words = str(one)

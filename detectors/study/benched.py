@@ -76,9 +76,7 @@ class Benching:
         return {name: model.file for name, model in self.models.items() if model.file.target == target}
 
     def thresholds(self, model: LoadedDetector, target: str) -> Thresholds:
-        """The thresholds that flag so large a share of the ordinary conversations by their last answer; none without
-        any.
-        """
+        """The thresholds that flag that share of ordinary conversations by their last answer; none without any."""
         if self.control is None:
             return {}
         plain = last_answers(self.control, model.file.text, target)
@@ -93,9 +91,7 @@ def _is_whole(file: ModelFile) -> bool:
 
 
 def benched(data: SuiteData, found: SuiteCorpus, how: Benching, progress: Progress) -> Benched:
-    """Every scorer on the labelled statements of a data set. Raises NotHad if these lack a class, and RunPaused if a
-    judge cannot be asked for now.
-    """
+    """Every scorer on a data set's labelled statements. Raises NotHad if these lack a class, and RunPaused."""
     corpus, target = found.corpus, data.target or usual_target(found.corpus)
     statements = with_script(read_statements(corpus))
     split = data.split or split_for(how.models, corpus_id(corpus), statements)

@@ -73,9 +73,7 @@ def judges_of(
     limits: Limits,
     views: Sequence[str] = (WORDS,),
 ) -> Judges:
-    """The judges that the options name. Raises UsageError, also for a missing key, UnknownName for a view, and BadData
-    for a prompt that cannot be used.
-    """
+    """The judges that the options name. Raises UsageError (also for a missing key), UnknownName, BadData."""
     shown = tuple(dict.fromkeys(map(checked_view, views)))
     for spec in specs:
         check_model(spec, limits)
@@ -150,9 +148,7 @@ def _together(tables: Sequence[pl.DataFrame], fact: JudgeFacts, target: str) -> 
 def _asked_about(
     evaluated: pl.DataFrame, target: str, text: TextConfig, most: int | None, seed: int, first: Collection[str]
 ) -> list[Example]:
-    """The labelled statements that the view can show, of whole games in random order, some of them first, until there
-    are enough.
-    """
+    """The labelled statements in view of whole games, drawn at random, some first, until there are enough."""
     kept = evaluated[target_column(target)].is_not_null().to_list()
     counted = evaluated.filter(kept)["game_id"].value_counts().sort("game_id")
     names, counts = counted["game_id"].to_numpy(), counted["count"].to_numpy()

@@ -24,15 +24,8 @@ from liescope.common.stores import local
 from liescope.detectors.detector import ROLE
 from liescope.detectors.study.controls import DETECTIVE_CLAIM as _CLAIM
 from liescope.detectors.study.controls import REASONING_LENGTH, ROLE_ORACLE
-from liescope.detectors.study.figures import Figure, describe, figures_of, measured
-from liescope.detectors.study.metrics import (
-    DECISION,
-    DIFFERENCE,
-    METRIC,
-    NO_THRESHOLDS,
-    Thresholds,
-    rates,
-)
+from liescope.detectors.study.figures import Figure, describe, measured
+from liescope.detectors.study.metrics import DECISION, DIFFERENCE, METRIC, NO_THRESHOLDS, Thresholds, rates
 from liescope.detectors.study.scorers import Scorer, cut, differences, thresholds_of, values_of, with_cuts
 from liescope.detectors.study.scores import CONTROL, ScoringPlan, per_detector, resampled_as, score_table, scored
 from liescope.games.core import Phase
@@ -50,7 +43,6 @@ NAMES_MAFIOSO = "names_mafioso"
 DETECTIVE_CLAIM = CONTROL + _CLAIM
 BY_VILLAGERS, BY_ALL, JUDGED, VOTED = "rated-by-villagers", "rated-by-all", "judged-by-people", "voted-on"
 _HUMAN, _MADE_OF_RATINGS = "human", "peer"
-_RATES = ("recall", "false_positive_rate")
 _VOTE = ("game_id", "day", "ballot", "voter")
 _BEFORE_VOTES = (Phase.NIGHT.value, Phase.DISCUSSION.value)
 
@@ -132,9 +124,7 @@ def _beside(
     said: Sequence[str],
     plan: ScoringPlan,
 ) -> Iterator[Figure]:
-    """Each detector and the observers' joint verdict as scorers of items. items: with the columns `said`; detectors:
-    each with the items that it scored.
-    """
+    """Detectors, with the items each scored, and the observers' joint verdicts: the columns `said` of the items."""
     scored_by = [(OBSERVERS + name, items.with_columns(score=name).drop_nulls("score")) for name in said]
     players, others = (
         [Scorer.of(name, table, partial(values_of, plan=plan)) for name, table in some if table.height]
@@ -241,9 +231,9 @@ def in_the_villagers_seat(
             voted, own = (share(part[one].to_numpy(), np.ones(len(game)), game, weights) for one in ("voted", "named"))
             shared = int(part["statements"].sum()), part["game_id"].n_unique(), float(part["chance"].to_numpy().mean())
             for who, values in [(VILLAGER_VOTE, voted)] * (number == 0) + [(scorer, own)]:
-                rows += figures_of(who, target, where, [(NAMES_MAFIOSO, estimate(values, games))], shared)
-            apart = [(NAMES_MAFIOSO + DIFFERENCE, estimate(own - voted, games, span))]
-            rows += figures_of(scorer, target, where, apart, shared, VILLAGER_VOTE)
+                rows.append(Figure(who, target, where, NAMES_MAFIOSO, *estimate(values, games), *shared))
+            apart = estimate(own - voted, games, span)
+            rows.append(Figure(scorer, target, where, NAMES_MAFIOSO + DIFFERENCE, *apart, *shared, VILLAGER_VOTE))
     return rows, [left_out] * bool(drawn)
 
 
@@ -299,17 +289,16 @@ def observer(model: str, role: str) -> pl.Expr:
 def observer_rows(
     answers: pl.DataFrame, truth: pl.DataFrame, target: str, where: str, plan: ScoringPlan
 ) -> Iterator[Figure]:
-    """Recall and false positive rate of each observer. answers: item, game_id, observer, yes; truth: item and y of the
-    labelled items.
-    """
+    """Each observer's recall and false positive rate. answers: item, game_id, observer, yes; truth: item and y."""
     family = [] if resampled_as(truth) in answers.columns else [resampled_as(truth)]
     known = answers.join(truth.select("item", "y", *family), on="item").sort("item", "observer")
     for name in sorted(known["observer"].unique()):
         mine = known.filter(observer=name)
         data = scored(mine, "yes")
         both = rates(data, 0.5, game_weights(data.games, plan.seed))
-        found = [(one, estimate(values, data.games)) for one, values in zip(_RATES, both, strict=True)]
-        yield from figures_of(OBSERVER + name, target, where, found, describe(mine.unique("item")))
+        for metric, values in zip(("recall", "false_positive_rate"), both, strict=True):
+            found = estimate(values, data.games)
+            yield Figure(OBSERVER + name, target, where, metric, *found, *describe(mine.unique("item")))
 
 
 def read_people(path: Path) -> pl.DataFrame:

@@ -82,9 +82,7 @@ def _again(found: frozenset[str], games: int, name: str, called: Units) -> str:
 
 
 def _copies_in(table: pl.DataFrame, target: str, model: LoadedDetector | None, scheme: Scheme) -> Copies:
-    """Copies of what each statement's scorer learned from: the finished detector's statements, or the other folds, of
-    all divisions if it learned anew for each.
-    """
+    """Copies of what each statement's scorer learned from: all, if it is finished; else other folds of a division."""
     fold, texts, games = table["fold"].to_numpy(), make_examples(table, 0, target), set[str]()
     long = np.array([is_long(text) for text in normal(texts)], dtype=bool)
     exact, near = np.zeros(len(long), dtype=bool), np.zeros(len(long), dtype=bool)

@@ -149,7 +149,7 @@ def _verdicts(evaluation: EvaluationResult) -> Iterator[Section]:
             for row in held
             if row.metric == "abstained" and row.value == 1 and row.where.endswith(DEFAULT)
         ]
-        table = pivot(held, lambda row: _KEPT.get(row.metric, ""))
+        table = pivot(held, lambda row: words_of(row.metric))
         yield Section("verdicts", "Verdicts, and abstaining", tuple(said), table=table)
 
 
@@ -202,9 +202,7 @@ def _how(evaluation: EvaluationResult) -> Iterator[str]:
 
 
 def _ranking(evaluation: EvaluationResult) -> str:
-    """AUROC within games with intervals, pooled where no game has both classes: a row for each detector and control, as
-    SVG.
-    """
+    """AUROC within games, or else pooled, with its interval, a row for each detector and control, as SVG."""
     every = [row for row in evaluation.rows if row.against is None and is_whole(row.where)]
     every = [row for row in every if row.metric in (WITHIN, POOLED) and row.scorer != CONTROL + ROLE_ORACLE]
     ranked = WITHIN if any(row.metric == WITHIN and row.value is not None for row in every) else POOLED
@@ -276,9 +274,7 @@ _LESS = {
 
 
 def in_short(rows: Sequence[Figure], here: Sequence[Figure], where: str, within: str) -> Table:
-    """A row for each scorer, detectors first: its ranking, its recall, and how it differs from the players. here: the
-    rows of the place.
-    """
+    """A row for each scorer, detectors first: ranking, recall, lead over the players. here: the rows of the place."""
     metric, beside = less_players(rows, where)
     ranked = [WITHIN] if within and beside else [WITHIN, POOLED] if within else [POOLED]
     columns = ["scorer", *(words_of(name, within) for name in ranked), "recall at FPR"]
@@ -296,9 +292,7 @@ def in_short(rows: Sequence[Figure], here: Sequence[Figure], where: str, within:
 
 
 def _recall(recall: Figure | None, rate: Figure | None) -> str:
-    """The recall with the rate of false positives that its threshold has here; withheld if that is far from the rate
-    that it was chosen for.
-    """
+    """The recall at the false positive rate that its threshold has here; withheld if that is far from the chosen."""
     if recall is None or rate is None or recall.value is None or rate.value is None:
         return "–"
     return f"{'–' if rate.value > _FAR * _RATE else f'{recall.value:.2f}'} at {rate.value:.2f}"
@@ -358,12 +352,3 @@ def beside(rows: Sequence[Figure], within: str) -> Table:
         titles[where, metric, None] = words_of(metric, within)
         titles[where, metric + DIFFERENCE, known.get(metric)] = "less the first"
     return pivot(rows, lambda row: titles.get((row.where, row.metric, row.against), ""))
-
-
-_KEPT = {
-    "deceptive_covered": "deceptive ones covered",
-    "honest_covered": "honest ones covered",
-    "abstained": "abstained",
-    "answered_accuracy": "right where it answers",
-}
-"""What became of a promise: the column of each metric."""

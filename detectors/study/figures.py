@@ -4,7 +4,7 @@ results in: figures, and sentences that rest on them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
@@ -15,7 +15,7 @@ from pydantic import ConfigDict, Field
 
 from liescope.common.report.contents import Estimate as ReportEstimate
 from liescope.common.report.contents import Report, with_interval
-from liescope.common.statistics import CHANGE, PROPORTION, Estimate, Floats, Scale, Spread, estimate
+from liescope.common.statistics import CHANGE, PROPORTION, Floats, Scale, Spread, estimate
 from liescope.detectors.study.metrics import DIFFERENCE, METRICS, root
 from liescope.detectors.study.scores import in_pairs, resampled_as
 from liescope.generate.importers.receipt import Receipt
@@ -149,18 +149,6 @@ def figure_table(figures: Sequence[Figure]) -> pl.DataFrame:
     return pl.DataFrame([one.to_json() for one in figures], schema=FIGURES)
 
 
-def figures_of(
-    scorer: str,
-    target: str,
-    where: str,
-    found: Iterable[tuple[str, Estimate]],
-    shared: tuple[int, int, float | None],
-    against: str | None = None,
-) -> list[Figure]:
-    """Figures of several metrics on the same statements. shared: what `describe` says about them."""
-    return [Figure(scorer, target, where, metric, *estimated, *shared, against) for metric, estimated in found]
-
-
 def measured(
     scorer: str,
     target: str,
@@ -215,9 +203,7 @@ class StudyResult:
 
     @property
     def metrics(self) -> pl.DataFrame:
-        """The figures as a frame: scorer, target, where, metric, value, lo, hi, statements, games, prevalence,
-        against, why.
-        """
+        """A frame: scorer, target, where, metric, value, lo, hi, statements, games, prevalence, against, why."""
         return figure_table(self.rows)
 
     def to_json(self) -> dict[str, Any]:

@@ -133,9 +133,7 @@ class EvaluationResult(StudyResult):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """answer: YES, PARTLY, OPEN or NO; words: the sentence; best: the figure that it is about, None where none is
-    defined; rests_on: the other figures that it quotes.
-    """
+    """answer: YES, PARTLY, OPEN or NO; words: the sentence; best: what it is about; rests_on: what else it quotes."""
 
     answer: str
     words: str

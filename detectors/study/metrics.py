@@ -20,7 +20,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from liescope.common.statistics import PROPORTION, REAL, Bools, Estimate, Floats, Scale, Weights, estimate, share
+from liescope.common.statistics import PROPORTION, REAL, Bools, Estimate, Floats, Scale, Weights, share
 
 LEVELS = {"1pct": 0.01, "5pct": 0.05}
 """The false positive rates whose recall is reported, by their name within a metric."""
@@ -159,13 +159,6 @@ def squared_error(data: Scored, weights: Weights, bins: int = _BINS) -> Floats:
     return np.asarray(debiased.sum(axis=1))
 
 
-def calibration_error(data: Scored, weights: Weights) -> Estimate:
-    """The root of the debiased squared calibration error; 0 if chance explains all of it. Its interval is that of the
-    square.
-    """
-    return root(estimate(squared_error(data, weights), data.games, REAL))
-
-
 def root(square: Estimate) -> Estimate:
     """The root of a square that chance can bring below 0."""
     value, lo, hi = (None if one is None else max(one, 0.0) ** 0.5 for one in square)
@@ -173,16 +166,12 @@ def root(square: Estimate) -> Estimate:
 
 
 def choose_thresholds(y: Bools, score: Floats) -> Thresholds:
-    """Every threshold that can be chosen on these statements; None if there are no honest ones, or for DECISION if a
-    class is missing.
-    """
+    """Every threshold, chosen on these statements; None if a class that it needs is missing: honest, or any."""
     return {**{name: threshold_at(y, score, rate) for name, rate in LEVELS.items()}, DECISION: best_threshold(y, score)}
 
 
 def threshold_at(y: Bools, score: Floats, rate: float) -> float | None:
-    """The lowest threshold at which at most `rate` of the honest statements score above it (strictly); None if
-    there is no honest statement to choose it on.
-    """
+    """The lowest threshold that at most `rate` of the honest score above (strictly); None without honest ones."""
     honest = np.sort(score[~y])
     # The small addend keeps 0.95 * 100 from becoming 95.00000000000001 and so going one step too far.
     return float(honest[int(np.ceil((1 - rate) * len(honest) - 1e-9)) - 1]) if len(honest) else None
@@ -203,9 +192,7 @@ def best_threshold(y: Bools, score: Floats) -> float | None:
 
 
 def flagged(score: Any, at: float | Floats) -> Any:
-    """Which scores are flagged at a threshold: those above it. A score equal to the threshold is not, so that
-    the false positive rate it was chosen for holds.
-    """
+    """The scores above a threshold; one equal to it is not flagged, so that its false positive rate holds."""
     return score > at
 
 
@@ -231,9 +218,7 @@ def decision_metrics(data: Scored, weights: Weights) -> dict[str, Floats]:
 
 
 def g_mean_squared(recall: Any, fpr: Any) -> Any:
-    """The square of the geometric mean of both classes' recalls (Kubat and Matwin 1997): 0 where all are called the
-    same, .25 for a coin.
-    """
+    """The squared geometric mean of both recalls (Kubat and Matwin 1997): .25 for a coin, 0 if all are called alike."""
     return recall * (1 - fpr)
 
 

@@ -78,9 +78,7 @@ class Scheme:
         return sum(map(len, self.repeats))
 
     def scores(self, probe: Probe, step: Callable[[], None] = lambda: None) -> Floats:
-        """(n,): the mean over the divisions, as log-odds; NaN for statements that no division scores, and where the
-        learned ones have a single class.
-        """
+        """(n,): the mean over the divisions, in log-odds; NaN where nothing scores, or learned from both classes."""
         total, times = np.zeros(len(self.y)), np.zeros(len(self.y))
         for folds in self.repeats:
             for fold in folds:

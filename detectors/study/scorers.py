@@ -41,9 +41,7 @@ _BY_UNIT = (CONTROL + BEST_WORD, CONTROL + WORDS, CONTROL + LENGTH)
 
 @dataclass(frozen=True, slots=True)
 class Scorer:
-    """table: the statements it scored, with y; measure: its metrics on some of them; values: on all, each
-    (weights,).
-    """
+    """table: the statements it scored, with y; measure: its metrics on some of them; values: those on all."""
 
     name: str
     table: pl.DataFrame
@@ -118,9 +116,7 @@ def evaluate_scores(scores: pl.DataFrame, statements: pl.DataFrame, plan: Scorin
 
 
 def thresholds_of(detector: str, table: pl.DataFrame, plan: ScoringPlan) -> Thresholds:
-    """Thresholds chosen elsewhere or on the split meant for it; for out-of-fold scores those of all folds together,
-    which only show a reader where they lie.
-    """
+    """Thresholds from elsewhere, or from their own split; for out-of-fold scores those of all folds, to be shown."""
     if detector in plan.frozen:
         return {**NO_THRESHOLDS, **plan.frozen[detector]}
     if plan.threshold_split is None and not plan.crossed(detector):

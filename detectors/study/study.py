@@ -164,9 +164,7 @@ def planned(
 
 
 def without_reasoning(models: Mapping[str, LoadedDetector], evaluated: pl.DataFrame) -> list[str]:
-    """How many evaluated statements each detector that reads reasoning does not score. Raises UsageError if one can
-    score none.
-    """
+    """How many evaluated statements readers of reasoning do not score. Raises UsageError if that is all of them."""
     lacking = evaluated.select((~keeps_reasoning()).sum()).item()
     blind = {name: model.file.text.view for name, model in models.items() if model.file.text.shows_reasoning}
     if blind and lacking == evaluated.height:
@@ -252,9 +250,7 @@ def scheme_of(statements: pl.DataFrame, target: str, plan: ScoringPlan) -> Schem
 def control_scores(
     statements: pl.DataFrame, scheme: Scheme, target: str, plan: ScoringPlan, reasoned: bool, progress: Progress
 ) -> tuple[list[pl.DataFrame], list[str]]:
-    """The scores of controls, or why there are none. statements: those of the scheme; reasoned: whether a detector
-    reads reasoning.
-    """
+    """Controls' scores, or why there are none, on the scheme's statements. reasoned: whether reasoning is read."""
     if not scheme.repeats:
         too_few = Units.of(statements["game"].unique()).games
         return [], [f"controls, {target}: too few {too_few} to learn from"]

@@ -57,9 +57,7 @@ class TransferResult(StudyResult):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Across and left out, for every kind of unit and detector: by statements, and by players where these are
-        judged.
-        """
+        """Across and left out, for each kind of unit and detector: by statements, and by players where judged."""
         kinds = self.settings["detectors"]
         return tuple(found for case in self.cases for kind in kinds for found in _found(self, *case, kind))
 

@@ -127,9 +127,7 @@ Judge = Callable[[Fold], Floats]
 def all_scores(
     table: UnitTable, trials: Sequence[Trial], recipes: Sequence[Recipe], seed: int, progress: Progress
 ) -> Iterator[TrialScores]:
-    """The scores of each detector in each trial; and, of each unit that is left out, those of controls, which learn
-    what a detector learns from, and of judges.
-    """
+    """The scores of each detector in each trial; and where a unit is left out, those of controls and judges."""
     for recipe in recipes:
         yield from learned_in(table, trials, recipe, progress)
     out = [trial for trial in trials if trial.protocol == LEFT_OUT]

@@ -16,7 +16,7 @@ from liescope.detectors.detector_settings import COVERAGE
 from liescope.detectors.examples import make_examples
 from liescope.detectors.exchangeable import UNLIKE
 from liescope.detectors.saved import LoadedDetector
-from liescope.detectors.study.figures import Figure, describe, figures_of, measured
+from liescope.detectors.study.figures import Figure, describe, measured
 from liescope.detectors.study.metrics import Scored, g_mean_squared, rates
 from liescope.detectors.study.scores import SPEAKER, ScoringPlan, per_detector, scored
 
@@ -78,7 +78,8 @@ def _on_statements(mine: pl.DataFrame, statements: pl.DataFrame, plan: ScoringPl
             held, answered = allowed[np.arange(len(data.y)), data.y.astype(int)], allowed.sum(axis=1) == 1
             found = kept(data, held, answered, {"deceptive_covered": data.y, "honest_covered": ~data.y}, plan.seed)
             where = f"{plan.split}:{PROMISED}{coverage:.0%}{place}"
-            yield from figures_of(name, target, where, found.items(), describe(part))
+            for metric, estimated in found.items():
+                yield Figure(name, target, where, metric, *estimated, *describe(part))
 
 
 def kept(data: Scored, held: Bools, answered: Bools, classes: Mapping[str, Bools], seed: int) -> dict[str, Estimate]:

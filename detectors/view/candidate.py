@@ -37,9 +37,7 @@ _NAMED = re.compile(rf"\b{CANDIDATE}\b")
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A player in question at a moment. focus: the turn of the statement that is asked about, None where the question
-    is whether the player deceives.
-    """
+    """A player in question at a moment. focus: the turn of the statement asked about, None for the player itself."""
 
     moment: GameMoment
     player: str
@@ -58,9 +56,7 @@ def turns_read(candidate: Candidate, window: int) -> list[int]:
 
 
 def pieces(candidate: Candidate, place: int) -> Iterator[tuple[str, str]]:
-    """(field, text) of one statement as it bears on a candidate. Another player's sentence is about the candidate if it
-    names the candidate.
-    """
+    """(field, text) of one statement for a candidate; another's sentence is about the candidate if it names it."""
     game, player = candidate.moment.transcript, candidate.player
     turn, victims = game.turns[place], game.victims(place)
     if turn.player == player:

@@ -40,9 +40,7 @@ _LEFT = {SILENT: "it was silent", KILLED: "it was killed", EXILED: "it was voted
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """One thing said or done that ties a player to another. place: its turn; kind: that of the claim, or `vote`; value:
-    evil, good, seer, another role, or "".
-    """
+    """A tie between players. place: its turn; kind: of the claim, or `vote`; value: evil, good, seer, a role, ""."""
 
     place: int
     kind: str
@@ -125,9 +123,7 @@ def _seers() -> frozenset[str]:
 
 
 def _of_player(player: str, links: Sequence[Tie]) -> Iterator[str]:
-    """What the player says about itself and others, what others say about it, and the relations between them by
-    then.
-    """
+    """What the player says of itself and others, what others say of it, and how they stand to it by then."""
     seers, accusers, accused = set[str](), set[str](), set[str]()
     for link in links:
         if link.source == player == link.target:

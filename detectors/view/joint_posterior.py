@@ -89,11 +89,6 @@ class SeatedCandidates:
         return marginal, total
 
 
-def posterior(logits: Floats, deceivers: int | None) -> Floats:
-    """(n,): the probability of each player of one game. logits: (n,); deceivers: how many, None if not known."""
-    return SeatedCandidates.of([len(logits)], [deceivers]).posterior(logits)
-
-
 def _forward(ins: Floats, outs: Floats, most: int) -> Floats:
     """(games, n + 1, most + 1): log sums over sets of the first i players, by their size."""
     games, n = ins.shape

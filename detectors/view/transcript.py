@@ -134,9 +134,7 @@ def read_transcripts(corpus: Corpus, splits: Sequence[str] = SPLITS) -> dict[str
 
 
 def _turns(event: Mapping[str, Any], said: Mapping[str, tuple[bool, frozenset[str], str]]) -> Iterator[TranscriptTurn]:
-    """An event's turn in a transcript; None if its speaker withdrew the words. said: by statement, whether its
-    text was lost, who heard it, and what its speaker thought.
-    """
+    """An event's turn; none if the words were withdrawn. said: by statement, if it was lost, its audience, thought."""
     kind, day = _TURNS[EventKind(event["kind"])], event["day"]
     if kind == VOTED:
         yield TranscriptTurn(VOTED, event["actor"], target=event["target"], day=day)

@@ -17,16 +17,16 @@ from sklearn.metrics import (
     roc_curve,
 )
 
-from liescope.common.statistics import GROUPS, Weights, estimate, game_weights, worst
+from liescope.common.statistics import GROUPS, REAL, Estimate, Weights, estimate, game_weights, worst
 from liescope.detectors.study.metrics import (
     NO_THRESHOLDS,
     Scored,
     best_threshold,
     brier,
-    calibration_error,
     decision_metrics,
     pooled_auroc,
     rank_metrics,
+    root,
     squared_error,
     threshold_at,
     within_games,
@@ -37,6 +37,11 @@ from liescope.detectors.study.metrics import (
 def counts(games: int, seed: int) -> Weights:
     """How often each game occurs, in some weightings of the games."""
     return np.random.default_rng(seed).integers(0, 4, (10, games)).astype(np.float32)
+
+
+def calibration_error(data: Scored, weights: Weights) -> Estimate:
+    """As reports have it."""
+    return root(estimate(squared_error(data, weights), data.games, REAL))
 
 
 def sample(seed: int, n: int = 400, games: int = 60, ties: bool = False) -> Scored:

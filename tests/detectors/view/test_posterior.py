@@ -9,9 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from liescope.detectors.view.joint_posterior import SeatedCandidates, posterior, seated
+from liescope.detectors.view.joint_posterior import SeatedCandidates, seated
 
 scores = st.lists(st.floats(-8, 8), min_size=2, max_size=7).map(np.array)
+
+
+def posterior(logits: np.ndarray, deceivers: int | None) -> np.ndarray:
+    """Of the players of one game."""
+    return SeatedCandidates.of([len(logits)], [deceivers]).posterior(logits)
 
 
 @given(scores, st.integers(1, 3))
