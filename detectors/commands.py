@@ -77,10 +77,7 @@ def score(
     own = ScoreFileSettings.of(given)
     loaded = opened(model, own.cache, own.states)
     tables = loaded.score_stream(
-        rows_of(file, own) if file else texts or _typed(),
-        coverage=own.coverage,
-        reasons=own.reasons,
-        columns=given,
+        rows_of(file, own) if file else texts or _typed(), coverage=own.coverage, reasons=own.reasons, columns=given
     )
     if as_json:
         rows = [row for table in tables for row in table.iter_rows(named=True)]

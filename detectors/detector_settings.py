@@ -60,13 +60,10 @@ class TrainSettings(_Text, _Seeded):
         default=0, ge=0, description="How many earlier statements of the game to include before each."
     )
     folds: Annotated[int | None, _N] = Field(
-        default=None,
-        ge=0,
-        description="Folds of the cross-validation by game, 0 for none; each kind has its default.",
+        default=None, ge=0, description="Folds of the cross-validation by game, 0 for none; each kind has its default."
     )
     calibrate: Annotated[str, Option(choices=METHODS)] = Field(
-        default=TEMPERATURE,
-        description=f"How the folds calibrate scores to probabilities: {', '.join(METHODS)}.",
+        default=TEMPERATURE, description=f"How the folds calibrate scores to probabilities: {', '.join(METHODS)}."
     )
     overwrite: Switch = Field(default=False, description="Replace an existing model at --out.")
 
@@ -172,8 +169,7 @@ class BenchSettings(_Judges, _Seeded):
     """What `bench` takes."""
 
     data: Annotated[
-        Path | None,
-        Option(shown="the suite's own folder; for those of Liescope the working folder", metavar="FOLDER"),
+        Path | None, Option(shown="the suite's own folder; for those of Liescope the working folder", metavar="FOLDER")
     ] = Field(default=None, description="The folder with the suite's files.")
     styles: Switch = _STYLES
     leave_out: Annotated[Several, Option(shown="both", metavar="PART")] = Field(

@@ -23,10 +23,7 @@ def train(
     kind: Annotated[
         str | None,
         typer.Argument(
-            help=each_with_a_line(
-                "The kind of detector; without one, duo for roles, else tfidf:",
-                kind_lines(),
-            ),
+            help=each_with_a_line("The kind of detector; without one, duo for roles, else tfidf:", kind_lines()),
             autocompletion=lambda: list(DETECTORS),
         ),
     ] = None,

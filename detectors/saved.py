@@ -146,11 +146,7 @@ class LoadedDetector:
             before += len(batch)
 
     def score_batch(
-        self,
-        statements: Sequence[Statement],
-        progress: Progress = silent,
-        coverage: float = COVERAGE,
-        reasons: int = 0,
+        self, statements: Sequence[Statement], progress: Progress = silent, coverage: float = COVERAGE, reasons: int = 0
     ) -> pl.DataFrame:
         """Scores of statements already read: statement_id, text, score, flag_at_1pct_fpr, flag_at_5pct_fpr,
         `ABOVE_ORDINARY` if the detector has such a threshold, verdict, abstains (why a verdict does), score_null,

@@ -337,12 +337,7 @@ def _temperature(judged: Sequence[Judged], truth: Mapping[str, frozenset[str]]) 
 
 
 def _calibration_games(
-    detector: Detector,
-    confidence: Confidence,
-    material: Material,
-    score: Floats,
-    seed: int,
-    progress: Progress,
+    detector: Detector, confidence: Confidence, material: Material, score: Floats, seed: int, progress: Progress
 ) -> CalibrationGames | None:
     """The validation games' features; None where scoring the unlabelled would cost requests. score: calibrated."""
     rest = material.others.unlabelled

@@ -229,10 +229,7 @@ def division(data: Audited) -> Examined:
         gain = by_game - divided
         words = f"With {how}, words reach AUROC {divided:.3f}, {gain:.3f} less than with games held out"
         cause = f": that part belongs to the {unit.replace('_', ' ')}, with the models and prompts that it has"
-        mine = (
-            data.row(WORDS, where, divided),
-            data.row(WORDS, f"{OUT_OF_FOLD} less {where}", gain, against=WORDS),
-        )
+        mine = (data.row(WORDS, where, divided), data.row(WORDS, f"{OUT_OF_FOLD} less {where}", gain, against=WORDS))
         severity = graded(min(gain.certain, by_game.certain - CHANCE), GAIN)  # a probe at chance has no leak
         figures += mine
         findings.append(Finding(data.units.say(f"{words}{cause * (severity != PLAIN)}."), mine, severity))

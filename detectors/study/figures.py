@@ -150,12 +150,7 @@ def figure_table(figures: Sequence[Figure]) -> pl.DataFrame:
 
 
 def measured(
-    scorer: str,
-    target: str,
-    where: str,
-    values: Mapping[str, Floats],
-    table: pl.DataFrame,
-    against: str | None = None,
+    scorer: str, target: str, where: str, values: Mapping[str, Floats], table: pl.DataFrame, against: str | None = None
 ) -> list[Figure]:
     """A figure for each metric, in the order of their declaration; for a difference, only for metrics by which scorers
     are compared. values: by metric, over the rows of `game_weights`; table: their statements, with y and game_id.

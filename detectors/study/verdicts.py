@@ -27,10 +27,7 @@ COVERAGES = (0.8, 0.9, 0.95)
 
 
 def on_promises(
-    models: Mapping[str, LoadedDetector],
-    scores: pl.DataFrame,
-    statements: pl.DataFrame,
-    plan: ScoringPlan,
+    models: Mapping[str, LoadedDetector], scores: pl.DataFrame, statements: pl.DataFrame, plan: ScoringPlan
 ) -> tuple[list[Figure], list[str]]:
     """Rows by promised coverage, and notes. scores: those of `evaluate`."""
     rows, notes, evaluated = list[Figure](), list[str](), plan.evaluated(statements)
