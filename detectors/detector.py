@@ -53,12 +53,6 @@ def silent(what: str, done: int, total: int) -> None:
     """A Progress that shows nothing."""
 
 
-def _remaining(seconds: float, done: int, total: int) -> str:
-    """The time that the rest will take at the pace so far, in words; "" if unknown or under half a minute."""
-    left = seconds / done * (total - done) if done else 0.0
-    return f"about {left / 60:.0f} min left" if left > 30 else ""
-
-
 @contextmanager
 def shown(wanted: bool) -> Iterator[Progress]:
     """A Progress: one line a task on standard error, with an estimate of what is left; or none."""
@@ -74,8 +68,9 @@ def shown(wanted: bool) -> Iterator[Progress]:
         def show(what: str, done: int, total: int) -> None:
             if what not in tasks:
                 tasks[what], began[what] = bars.add_task(what, total=total, note=""), monotonic()
-            left = _remaining(monotonic() - began[what], done, total)
-            bars.update(tasks[what], completed=done, total=total, note=left)
+            left = (monotonic() - began[what]) / done * (total - done) if done else 0.0
+            note = f"about {left / 60:.0f} min left" if left > 30 else ""
+            bars.update(tasks[what], completed=done, total=total, note=note)
 
         yield show
 

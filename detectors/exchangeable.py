@@ -67,9 +67,7 @@ class CalibrationGames:
 
     def save(self, path: Path) -> None:
         """Write it as Parquet."""
-        pl.DataFrame({"game": self.game.tolist(), "statement": self.statement.tolist()}, schema=_SCHEMA).write_parquet(
-            path
-        )
+        pl.DataFrame([self.game.tolist(), self.statement.tolist()], schema=_SCHEMA).write_parquet(path)
 
     @classmethod
     def load(cls, path: Path) -> Self:

@@ -73,14 +73,10 @@ def copied_games(learned: pl.DataFrame, there: pl.DataFrame) -> dict[Any, Any]:
     )
     found: dict[Any, Any] = {}
     for game, other, shared in pairs.filter(pl.col("shared") >= _SAME).sort("game", "shared", "other").iter_rows():
-        if shared >= _WHOLE * len(set(whole[game])) and _in_order(whole[game], old[other]) >= _WHOLE:
+        in_order = SequenceMatcher(None, whole[game], old[other], autojunk=False)
+        if shared >= _WHOLE * len(set(whole[game])) and in_order.ratio() >= _WHOLE:
             found[game] = other
     return found
-
-
-def _in_order(one: Sequence[Any], other: Sequence[Any]) -> float:
-    """The share of two sequences that is common to both, in order."""
-    return SequenceMatcher(None, one, other, autojunk=False).ratio()
 
 
 def signatures(texts: Sequence[str], seed: int) -> NDArray[np.int64]:
@@ -136,10 +132,8 @@ class LearnedStatements:
 
     def write(self, folder: Path) -> None:
         """Raises OSError."""
-        rows = [row.tobytes() for row in self.sketch]
-        pl.DataFrame({"game": self.game, "text": self.text, "sketch": rows}, schema=_SCHEMA).write_parquet(
-            folder / FILE
-        )
+        columns = {"game": self.game, "text": self.text, "sketch": [row.tobytes() for row in self.sketch]}
+        pl.DataFrame(columns, schema=_SCHEMA).write_parquet(folder / FILE)
 
     @classmethod
     def read(cls, folder: Path) -> LearnedStatements:

@@ -17,7 +17,6 @@ from liescope.common.errors import BadData, UsageError
 from liescope.common.reading import read_json
 from liescope.common.sentence_encoder import encoder_id
 from liescope.common.stores import local
-from liescope.detectors.detector import Detector
 from liescope.detectors.detector_registry import detector_class, load_parts
 from liescope.detectors.examples import Example
 from liescope.detectors.logistic import TRAIN_AGAIN
@@ -108,7 +107,8 @@ def model_card(name: str, file: ModelFile, *, repo: str | None = None, reports: 
     """README.md of a model. repo: where it is published; None for the card in its own folder."""
     from liescope.data_cards.cards import render_model_card
 
-    detector = _untrained(file)
+    chosen = detector_class(file.kind)
+    detector = chosen(file.text, chosen.options_type.of(file.options, file.kind))
     use = detector.publication
     config = {**file.text.model_dump(), **file.options}
     said, thought = _IN_GAMES if file.units.are_games else _ELSEWHERE
@@ -145,11 +145,6 @@ def model_card(name: str, file: ModelFile, *, repo: str | None = None, reports: 
             ],
         }
     )
-
-
-def _untrained(file: ModelFile) -> Detector:
-    chosen = detector_class(file.kind)
-    return chosen(file.text, chosen.options_type.of(file.options, file.kind))
 
 
 def _row(file: ModelFile, row: Figure) -> dict[str, Any]:

@@ -23,19 +23,14 @@ OWN_NAME = "own data"
 _OPTION = re.compile(r"(name [a-z ]+|say which values are lies) with --(label|deceptive)")  # of a command
 
 
-def is_own(source: Any) -> bool:
-    """Whether something is data in memory, not the name of a corpus or a run."""
-    return not isinstance(source, str | os.PathLike)
-
-
 def source_name(source: Any) -> str:
     """The name of a corpus, or "own data"."""
-    return OWN_NAME if is_own(source) else corpus_name(source)
+    return corpus_name(source) if isinstance(source, str | os.PathLike) else OWN_NAME
 
 
 def corpus_of(source: Any, labels: Iterable[Any] | None = None, groups: Iterable[Any] | None = None) -> Corpus:
     """The named corpus, or `in_rows`."""
-    if not is_own(source):
+    if isinstance(source, str | os.PathLike):
         if labels is not None or groups is not None:
             raise UsageError("labels and groups go with texts; a corpus has its own")
         return as_corpus(source)

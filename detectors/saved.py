@@ -278,15 +278,13 @@ def write_model(
         calibration.save(folder / CALIBRATION_FILE)
     scores.write_parquet(folder / SCORES_FILE)
     (folder / GAMES_FILE).write_text("".join(f"{game}\n" for game in sorted(games)), encoding="utf-8")
-    files = {path.relative_to(folder).as_posix(): fingerprint(path) for path in _files(folder)}
+    files = {
+        path.relative_to(folder).as_posix(): fingerprint(path) for path in sorted(folder.rglob("*")) if path.is_file()
+    }
     listed = file.model_copy(update={"files": files})
     (folder / CARD_FILE).write_text(model_card(name, listed), encoding="utf-8")
     (folder / MODEL_FILE).write_text(listed.model_dump_json(indent=2) + "\n", encoding="utf-8")
     return listed
-
-
-def _files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
 def is_model(folder: Path) -> bool:

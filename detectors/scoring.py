@@ -254,12 +254,9 @@ def score_lines(table: pl.DataFrame, width: int | None) -> Iterator[str]:
         else:
             yield cut(f"{score:5}  {flag:17}  {verdict:9}  {text}", width)
             yield from reason_lines([f"abstains: {why}"] if why and above else (), width)
-        parts = [f"{n.removeprefix('score_')} {row[n]:.2f}" for n in _parts(table) if row[n] is not None]
+        own = {n.removeprefix("score_"): row[n] for n in table.columns if n.startswith("score_") and n != "score_null"}
+        parts = [f"{name} {one:.2f}" for name, one in own.items() if one is not None]
         yield from reason_lines([*[", ".join(parts)] * bool(parts), *(row.get("reasons") or ())], width)
-
-
-def _parts(table: pl.DataFrame) -> list[str]:
-    return [name for name in table.columns if name.startswith("score_") and name != "score_null"]
 
 
 def reason_lines(reasons: Iterable[str], width: int | None) -> Iterator[str]:

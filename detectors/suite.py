@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field, model_validator
 
@@ -19,7 +19,7 @@ from liescope.games.record import GameRecord
 from liescope.generate.corpus.open import as_corpus, in_memory
 from liescope.generate.corpus.read import Corpus, check
 from liescope.generate.importers.importer_protocol import Rejected, fingerprint
-from liescope.generate.importers.importing import Import, read_games
+from liescope.generate.importers.importing import Import
 
 SUITES = ("chat", "games", "all")
 """The suites that come with Liescope; `all` is both others."""
@@ -139,7 +139,7 @@ def opened(data: SuiteData, folder: Path) -> SuiteCorpus:
             corpus = as_corpus(data.hub or data.paths(folder)[0])
             check(corpus)
             return SuiteCorpus(corpus, digest, 0)
-        source = Import(data.format, *_sources(data, folder), **_options(data, folder))
+        source = _import(data, folder)
         found = list(source.games())
         games = [one for one in found if isinstance(one, GameRecord)]
         if not games:
@@ -153,8 +153,8 @@ def control_records(control: ControlSet, folder: Path) -> Sequence[GameRecord]:
     """The first conversations of a control set. Raises NotHad."""
     with _at_hand():
         _checked_digest(control, folder)
-        found = read_games(control.format, *_sources(control, folder), **_options(control, folder))
-        return [one for one in islice(found, control.most) if isinstance(one, GameRecord)]
+        found = islice(_import(control, folder).games(), control.most)
+        return [one for one in found if isinstance(one, GameRecord)]
 
 
 @contextmanager
@@ -184,9 +184,7 @@ def _checked_digest(data: SuiteData, folder: Path) -> str:
     return digest
 
 
-def _sources(data: SuiteData, folder: Path) -> list[Path | str]:
-    return [data.hub] if data.hub else list(data.paths(folder))
-
-
-def _options(data: SuiteData, folder: Path) -> Mapping[str, Any]:
-    return {**data.options, **{name: local(folder / path) for name, path in data.files.items()}}
+def _import(data: SuiteData, folder: Path) -> Import:
+    sources = [data.hub] if data.hub else data.paths(folder)
+    files = {name: local(folder / path) for name, path in data.files.items()}
+    return Import(data.format, *sources, **data.options, **files)

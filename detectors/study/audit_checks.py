@@ -9,43 +9,10 @@ import polars as pl
 
 from liescope.detectors.detector import ROLE
 from liescope.detectors.examples import keeps_reasoning
-from liescope.detectors.study import checks
-from liescope.detectors.study.audited import Audited, ranked
-from liescope.detectors.study.controls import (
-    BEST_MARK,
-    BEST_WORD,
-    CONTROLS,
-    K_OF_N,
-    LENGTH,
-    MARK,
-    NAME_AND_WORDS,
-    OPENING,
-    OPENINGS,
-    OTHERS,
-    REASONING_LENGTH,
-    ROLE_ORACLE,
-    WORDS,
-    WORDS_NAMED,
-    WORDS_WITHOUT_ROLES,
-    fitted_on,
-    most_telling,
-    reading,
-)
-from liescope.detectors.study.figures import (
-    BEYOND_CHANCE,
-    CHANCE,
-    COPIED,
-    GAIN,
-    NOTABLE,
-    PLAIN,
-    SERIOUS,
-    UNEVEN,
-    Examined,
-    Figure,
-    Finding,
-    Jackknifed,
-    graded,
-)
+from liescope.detectors.study import checks, controls
+from liescope.detectors.study.audited import Audited, Examined, ranked
+from liescope.detectors.study.controls import CONTROLS, MARK, OPENING, WORDS, fitted_on, most_telling, reading
+from liescope.detectors.study.figures import CHANCE, GAIN, NOTABLE, PLAIN, SERIOUS, Figure, Finding, Jackknifed, graded
 from liescope.detectors.study.metrics import POOLED, SHARE
 from liescope.detectors.study.schemes import by_group
 from liescope.detectors.study.scores import CONTROL, OUT_OF_FOLD, ScoringPlan
@@ -54,27 +21,27 @@ from liescope.generate.corpus.read import silent_turns
 
 _NOTHING = "a detector at {value:.2f} may have learned nothing more"
 SHORTCUTS = {
-    **dict.fromkeys((LENGTH, "form", "position", "round", "audience"), _NOTHING),
+    **dict.fromkeys((controls.LENGTH, "form", "position", "round", "audience"), _NOTHING),
     "model_identity": "a detector at {value:.2f} may know only who writes how",
     "name": "roles are not dealt evenly to names",
     "game": "a detector at {value:.2f} may know only the rules",
     "task": "a detector at {value:.2f} may know only what was asked",
-    OTHERS: "a detector that reads context can repeat what the others think",
-    K_OF_N: "a detector at {value:.2f} over all games may know nothing within one",
-    ROLE_ORACLE: "this target can be had by finding out roles, without reading for lies",
+    controls.OTHERS: "a detector that reads context can repeat what the others think",
+    controls.K_OF_N: "a detector at {value:.2f} over all games may know nothing within one",
+    controls.ROLE_ORACLE: "this target can be had by finding out roles, without reading for lies",
 }
 """Controls that do not read what is said, and what follows for detectors if they do well."""
-READINGS = (WORDS_NAMED, WORDS, WORDS_WITHOUT_ROLES, OPENINGS, NAME_AND_WORDS, BEST_WORD, BEST_MARK)
-WORDS_BEYOND = BEYOND_CHANCE[1], 0.35
-"""A word may tell by what it means, so that more is asked of it."""
+BEYOND_CHANCE, WORDS_BEYOND, UNEVEN = (0.02, 0.15), (0.15, 0.35), (0.05, 0.15)
+"""Beyond what a figure is notable, and serious; a word may tell by what it means, so that more is asked of it."""
 _SHARE = "what share of a game's labelled statements is deceptive, and not which"
+_COPIED = 0.02  # a larger share of copies is notable
 _MOST_OF_IT = 0.8  # openings are reported if they certainly reach this share of what all words reach beyond chance
 
 
 def known(data: Audited) -> list[str]:
     """The controls that can differ between statements here."""
-    found = [name for name in (*SHORTCUTS, *READINGS) if CONTROLS[name].knows(data.labelled)]
-    return [name for name in found if (name, data.target) != (ROLE_ORACLE, ROLE)]
+    found = [name for name in (*SHORTCUTS, *controls.READINGS) if CONTROLS[name].knows(data.labelled)]
+    return [name for name in found if (name, data.target) != (controls.ROLE_ORACLE, ROLE)]
 
 
 def scorers(data: Audited) -> Examined:
@@ -100,11 +67,11 @@ def _of_shortcuts(own: dict[str, Jackknifed], data: Audited) -> Iterator[tuple[s
         severity = graded(own[name].certain - CHANCE, BEYOND_CHANCE) if name in own else PLAIN
         if severity == PLAIN:
             continue
-        if name == OTHERS and not data.units.are_games:
+        if name == controls.OTHERS and not data.units.are_games:
             moral = "a detector that reads context can judge what was asked in place of the answer"
-        knows = _SHARE if name == K_OF_N and data.target != ROLE else CONTROLS[name].words
+        knows = _SHARE if name == controls.K_OF_N and data.target != ROLE else CONTROLS[name].words
         said = f"A scorer that knows only {knows} reaches AUROC {own[name]:.3f}"
-        blames = name != K_OF_N  # constant within a game, so it cannot single out a lie
+        blames = name != controls.K_OF_N  # constant within a game, so it cannot single out a lie
         yield severity if blames else PLAIN, f"{said}: {moral.format(value=own[name].value)}.", name
 
 
@@ -112,14 +79,16 @@ def _of_words(own: dict[str, Jackknifed], _data: Audited) -> Iterator[tuple[str,
     """Severity, sentence, and the controls that it is about."""
     if WORDS not in own:
         return
-    words, named, unnamed, first = (own[name] for name in (WORDS, WORDS_NAMED, WORDS_WITHOUT_ROLES, OPENINGS))
+    words, named, unnamed, first = (
+        own[name] for name in (WORDS, controls.WORDS_NAMED, controls.WORDS_WITHOUT_ROLES, controls.OPENINGS)
+    )
     yield PLAIN, f"A statement's own words, names masked, reach AUROC {words:.3f}.", WORDS
     if (severity := graded((named - words).certain, GAIN)) != PLAIN:
         gained = f"Names in the text add {named - words:.3f}: they tell who was dealt which role."
-        yield severity, gained, WORDS_NAMED, WORDS
+        yield severity, gained, controls.WORDS_NAMED, WORDS
     if (severity := graded((words - unnamed).certain, GAIN)) != PLAIN:
         lost = f"Of that, {words - unnamed:.3f} hangs on words for roles and teams, and is lost in a game with others."
-        yield severity, lost, WORDS_WITHOUT_ROLES, WORDS
+        yield severity, lost, controls.WORDS_WITHOUT_ROLES, WORDS
     surplus = Jackknifed(first.values - CHANCE - _MOST_OF_IT * (words.values - CHANCE), first.statements, first.games)
     if words.certain > CHANCE + BEYOND_CHANCE[0] and surplus.certain > 0:
         part = (first.value - CHANCE) / (words.value - CHANCE)
@@ -127,20 +96,20 @@ def _of_words(own: dict[str, Jackknifed], _data: Audited) -> Iterator[tuple[str,
             f"The first {OPENING} words alone reach AUROC {first:.3f}, {part:.0%} of what all words reach beyond "
             "chance: the statements of one class begin alike."
         )
-        yield NOTABLE, alike, OPENINGS, WORDS
+        yield NOTABLE, alike, controls.OPENINGS, WORDS
 
 
 def _of_tokens(own: dict[str, Jackknifed], data: Audited) -> Iterator[tuple[str, ...]]:
     """Severity, sentence, and the control that it is about."""
     said = set[str]()
-    for name in (one for one in (BEST_WORD, BEST_MARK) if one in own):
-        if (best := most_telling(data.labelled, data.target, marks=name == BEST_MARK)) is None:
+    for name in (one for one in (controls.BEST_WORD, controls.BEST_MARK) if one in own):
+        if (best := most_telling(data.labelled, data.target, marks=name == controls.BEST_MARK)) is None:
             continue
         token, lies, others = best
         severity = graded(own[name].certain - CHANCE, BEYOND_CHANCE if token.kind == MARK else WORDS_BEYOND)
         if token.unusual and severity == PLAIN and own[name].certain > CHANCE:
             severity = NOTABLE
-        if token.words in said or (severity == PLAIN and name == BEST_MARK):
+        if token.words in said or (severity == PLAIN and name == controls.BEST_MARK):
             continue
         said.add(token.words)
         what = f"{token.words[0].upper()}{token.words[1:]} alone: AUROC {own[name]:.3f}"
@@ -164,7 +133,7 @@ def reasoning(data: Audited) -> Examined:
     table, scheme = data.texts.filter(pl.Series(kept)), data.by_game.among(data.texts["statement_id"].filter(kept))
     made = {
         "words, where there is reasoning": CONTROLS[WORDS].made,
-        "length of the reasoning": CONTROLS[REASONING_LENGTH].made,
+        "length of the reasoning": CONTROLS[controls.REASONING_LENGTH].made,
         "reasoning": reading(TextConfig(view="reasoning")),
         "reasoning, words for roles masked": reading(TextConfig(view="reasoning", mask_role_words=True)),
     }
@@ -204,7 +173,7 @@ def copies(data: Audited) -> Examined:
     divisions = by_group(data.texts["statement_id"], data.groups, data.y, data.known, data.seed, _DIVISIONS)
     for found in checks.copies({name: None}, scores, data.texts, plan, divisions):
         (rest,) = found.figures
-        many = 1 - rest.statements / data.known.sum() > COPIED[0]
+        many = 1 - rest.statements / data.known.sum() > _COPIED
         severity = SERIOUS if found.bad else NOTABLE if many else PLAIN
         *games, shared = found.sentences
         words = f"{shared} On the rest, words reach an AUROC of {rest:.3f}."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 
@@ -15,7 +15,7 @@ from liescope.common.statistics import Bools, Floats, codes, game_weights, share
 from liescope.common.text import Units
 from liescope.detectors.examples import Labelled, check_trainable, label_counts, read_statements, target_column
 from liescope.detectors.study.controls import CONTROLS, with_k_of_n
-from liescope.detectors.study.figures import Figure, Jackknifed
+from liescope.detectors.study.figures import Figure, Finding, Jackknifed
 from liescope.detectors.study.metrics import DIFFERENCE, POOLED, Scored, pooled_auroc
 from liescope.detectors.study.schemes import FOLDS, Fold, Scheme, by_group
 from liescope.detectors.study.scores import CONTROL, OUT_OF_FOLD
@@ -27,6 +27,14 @@ SCHEMES = {"both": (OUT_OF_FOLD, TEST), OUT_OF_FOLD: (OUT_OF_FOLD,), "train-test
 """Where controls are scored, by the name of the option: held out by game, or on test after learning from train."""
 _NUMBER = r"(?i)[\W_]*(?:game)?[\W_]*\d+$"
 _GAMES_A_BATCH = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """What one check found."""
+
+    figures: Sequence[Figure] = ()
+    findings: Sequence[Finding] = ()
 
 
 @dataclass(eq=False)

@@ -127,7 +127,7 @@ def _beside(
     """Detectors, with the items each scored, and the observers' joint verdicts: the columns `said` of the items."""
     scored_by = [(OBSERVERS + name, items.with_columns(score=name).drop_nulls("score")) for name in said]
     players, others = (
-        [Scorer.of(name, table, partial(values_of, plan=plan)) for name, table in some if table.height]
+        [Scorer(name, table, partial(values_of, plan=plan)) for name, table in some if table.height]
         for some in (scored_by, detectors)
     )
     for one in (*players, *others):

@@ -335,6 +335,8 @@ CONTROLS: dict[str, Control] = {
 """Every control, by name."""
 BESIDE_DETECTORS = (LENGTH, "form", BEST_WORD, OPENINGS, "position", "model_identity", K_OF_N, ROLE_ORACLE)
 """Those that stand beside detectors."""
+READINGS = (WORDS_NAMED, WORDS, WORDS_WITHOUT_ROLES, OPENINGS, NAME_AND_WORDS, BEST_WORD, BEST_MARK)
+"""Those that read what is said."""
 SHUFFLED, DETECTIVE_CLAIM = "shuffled", "detective_claim"
 _WORDS = {SHUFFLED: "words, labels shuffled", DETECTIVE_CLAIM: "who claims least to be the detective"}
 

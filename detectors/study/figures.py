@@ -76,10 +76,7 @@ SEVERITIES = {
 CHANCE, _ERRORS = 0.5, 3
 Limits = tuple[float, float]
 """Beyond what something is notable, and beyond what serious."""
-BEYOND_CHANCE: Limits = (0.02, 0.15)
 GAIN: Limits = (0.01, 0.05)
-COPIED: Limits = (0.02, 0.3)
-UNEVEN: Limits = (0.05, 0.15)
 
 
 def graded(certain: float, limits: Limits) -> str:
@@ -95,14 +92,6 @@ class Finding:
     words: str
     rests_on: tuple[Figure, ...] = ()
     severity: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Examined:
-    """What one check found."""
-
-    figures: Sequence[Figure] = ()
-    findings: Sequence[Finding] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,16 +67,6 @@ class Scheme:
                 number[fold.score] = fold.number
         return found
 
-    @property
-    def fold(self) -> Rows:
-        """(n,): the folds of the first division."""
-        return self.folds[0] if self.repeats else np.full(len(self.y), FINISHED)
-
-    @property
-    def steps(self) -> int:
-        """How many fits it takes."""
-        return sum(map(len, self.repeats))
-
     def scores(self, probe: Probe, step: Callable[[], None] = lambda: None) -> Floats:
         """(n,): the mean over the divisions, in log-odds; NaN where nothing scores, or learned from both classes."""
         total, times = np.zeros(len(self.y)), np.zeros(len(self.y))
@@ -93,7 +83,8 @@ class Scheme:
 
     def table(self, probe: Probe, name: str, target: str, step: Callable[[], None] = lambda: None) -> pl.DataFrame:
         """Its scores as a score table."""
-        score, fold = self.scores(probe, step), self.fold
+        score = self.scores(probe, step)
+        fold = self.folds[0] if self.repeats else np.full(len(self.y), FINISHED)
         kept, held = np.isfinite(score), fold >= 0
         units = np.where(held, self.groups if self.unit is None else self.unit, "")
         schemes = np.where(held, self.name, SPLIT_OUT)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import combinations, product
 
 import numpy as np
@@ -39,26 +39,23 @@ _BY_UNIT = (CONTROL + BEST_WORD, CONTROL + WORDS, CONTROL + LENGTH)
 """The controls whose figures are broken down too."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Scorer:
     """table: the statements it scored, with y; measure: its metrics on some of them; values: those on all."""
 
     name: str
     table: pl.DataFrame
     measure: Callable[[pl.DataFrame], Mapping[str, Floats]]
-    values: Mapping[str, Floats]
 
-    @classmethod
-    def of(cls, name: str, table: pl.DataFrame, measure: Callable[[pl.DataFrame], Mapping[str, Floats]]) -> Scorer:
-        return cls(name, table, measure, measure(table))
+    @cached_property
+    def values(self) -> Mapping[str, Floats]:
+        return self.measure(self.table)
 
     def on(self, others: pl.DataFrame) -> Scorer:
         """The scorer, restricted to statements that are in both tables."""
         if self.table["statement_id"].equals(others["statement_id"]):
             return self
-        return Scorer.of(
-            self.name, self.table.join(others, on="statement_id", how="semi", maintain_order="left"), self.measure
-        )
+        return replace(self, table=self.table.join(others, on="statement_id", how="semi", maintain_order="left"))
 
 
 def differences(pairs: Iterable[tuple[Scorer, Scorer]], target: str, split: str) -> list[Figure]:
@@ -99,11 +96,9 @@ def evaluate_scores(scores: pl.DataFrame, statements: pl.DataFrame, plan: Scorin
     for detector, target, table in per_detector(scores, statements):
         thresholds[detector, target] = chosen = thresholds_of(detector, table, plan)
         evaluated = cut(detector, table, chosen, plan)
-        scorer = Scorer.of(detector, evaluated, partial(values_of, plan=plan, names=HEADLINE))
-        here, why = (
-            measured(detector, target, plan.split, scorer.values, evaluated),
-            _undefined(detector, evaluated, plan),
-        )
+        scorer = Scorer(detector, evaluated, partial(values_of, plan=plan, names=HEADLINE))
+        here = measured(detector, target, plan.split, scorer.values, evaluated)
+        why = _undefined(detector, evaluated, plan)
         rows += [replace(row, why=why.get(row.metric, "")) if row.value is None else row for row in here]
         if not detector.startswith(CONTROL):
             notes += [f"{detector}, {target}, {plan.split}: {words}" for words in dict.fromkeys(why.values())]

@@ -227,13 +227,14 @@ def refitted(
 ) -> pl.DataFrame:
     """Each statement's score by fresh detectors that learned from other groups. probability: of a score."""
     own, done = scheme.among([example.statement_id for example in examples]), count(1)
+    fits = sum(map(len, own.repeats))
 
     def probe(learn: Rows, score: Rows, y: Bools) -> Floats:
         detector = fresh()
         detector.fit([examples[at] for at in learn], y[learn], own.groups[learn])
         return probability(detector.predict_proba([examples[at] for at in score])[:, 1])
 
-    return own.table(probe, name, target, lambda: progress(f"{name}, out of fold", next(done), own.steps))
+    return own.table(probe, name, target, lambda: progress(f"{name}, out of fold", next(done), fits))
 
 
 def scheme_of(statements: pl.DataFrame, target: str, plan: ScoringPlan) -> Scheme:

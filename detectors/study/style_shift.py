@@ -75,7 +75,7 @@ def _shifts(
     for style, score in found.items():
         scores = score_table([one.statement_id for one in examples], score, name, target).filter(pl.col("score") >= 0)
         for _, _, table in per_detector(scores, statements):
-            one, where = Scorer.of(name, table, measure), f"{plan.split}:{STYLE}{style}"
+            one, where = Scorer(name, table, measure), f"{plan.split}:{STYLE}{style}"
             yield from measured(name, target, where, one.values, one.table)
             yield from differences([(one, plain)], target, where) if plain else ()
             plain = plain or one

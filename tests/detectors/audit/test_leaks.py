@@ -11,7 +11,8 @@ import pytest
 
 from liescope.common.statistics import CHANGE
 from liescope.detectors.study.audit_checks import copies, division, missing, scorers, units_of
-from liescope.detectors.study.figures import GAIN, NOTABLE, PLAIN, SERIOUS, Examined, Jackknifed, graded
+from liescope.detectors.study.audited import Examined
+from liescope.detectors.study.figures import GAIN, NOTABLE, PLAIN, SERIOUS, Jackknifed, graded
 from liescope.detectors.study.scores import CONTROL
 from liescope.generate.corpus.read import silent_turns
 from tests.detectors.audit.conftest import Plant, Row, Rows

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from liescope.detectors.study import audit_checks
+from liescope.detectors.study import controls
 from liescope.detectors.study.audit_checks import known, scorers, shuffled
 from liescope.detectors.study.checks import dealt, lets_through, reached
 from liescope.detectors.study.controls import (
@@ -88,7 +88,7 @@ def lies_follow_roles(row: Row, draw: random.Random) -> None:
 def test_a_planted_shortcut_is_found_and_named(
     name: str, change: Callable[[Rows], None], target: str, plant: Plant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(audit_checks, "READINGS", ())
+    monkeypatch.setattr(controls, "READINGS", ())
     found = about(plant(change, target))[name]
     assert found.severity in (NOTABLE, SERIOUS)
     assert "AUROC 0." in found.words

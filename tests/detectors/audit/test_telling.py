@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from liescope.detectors.study import audit_checks
+from liescope.detectors.study import audit_checks, controls
 from liescope.detectors.study.audit_checks import scorers
 from liescope.detectors.study.controls import BEST_MARK, BEST_WORD
 from liescope.detectors.study.figures import NOTABLE, PLAIN, SERIOUS
@@ -20,7 +20,7 @@ from tests.detectors.audit.conftest import Plant, Row, Rows, each
 def _tokens_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of all controls only those of one word and one mark."""
     monkeypatch.setattr(audit_checks, "SHORTCUTS", {})
-    monkeypatch.setattr(audit_checks, "READINGS", (BEST_WORD, BEST_MARK))
+    monkeypatch.setattr(controls, "READINGS", (BEST_WORD, BEST_MARK))
 
 
 def on_lies(change: Callable[[str], str], share: float = 1.0) -> Callable[[Rows], None]:
