@@ -174,15 +174,11 @@ class Detector(ABC):
     def player_posteriors(
         self, moments: Sequence[GameMoment], progress: Progress = silent, /
     ) -> list[Mapping[str, float]]:
-        """By moment, the probability that each player deceives, given what was seen of the game: the log-odds of
-        `player_logits`, normalised in the game.
-        """
+        """By moment, each player's probability to deceive: the log-odds of `player_logits`, normalised in the game."""
         return posteriors_of_scores(moments, scores_of(self, moments, progress))
 
     def use_states(self, folder: str) -> None:  # noqa: ARG002
-        """Score by the hidden states that players kept in a folder, as far as it has them. Raises UsageError for a
-        detector that did not learn from such states.
-        """
+        """Score by states that players kept in a folder. Raises UsageError if it did not learn from such states."""
         raise UsageError(f"this {self.kind} did not learn from states that players kept; leave --states out")
 
     def explain(self, examples: Sequence[Example], most: int = 5) -> list[list[Reason]]:  # noqa: ARG002

@@ -51,9 +51,7 @@ class CalibrationGames:
         return cls(np.stack(wholes), np.stack(lone))
 
     def others(self, examples: Sequence[Example], score: Floats, view: View = "words") -> Bools:
-        """(n,): the statements that are unlike these. score: (n,), calibrated. Games are compared with games, and
-        statements without a game with lone statements.
-        """
+        """(n,): statements unlike these, of games beside games, lone ones beside lone ones. score: calibrated."""
         features, found = _features(examples, score, view), np.zeros(len(examples), dtype=bool)
         games = np.array([example.game_id for example in examples], dtype=np.str_)
         for rows, own in ((np.flatnonzero(games != ""), self.game), (np.flatnonzero(games == ""), self.statement)):
@@ -78,9 +76,7 @@ class CalibrationGames:
 
 
 def _features(examples: Sequence[Example], score: Floats, view: View) -> Floats:
-    """(n, features): the words of what the view shows of each statement, names masked, hashed and of length 1; how many
-    they are; its score and the square of it, as log-odds.
-    """
+    """(n, features): the words in view, names masked, hashed to length 1; how many; the score's log-odds and square."""
     if not examples:
         return np.empty((0, _WIDTH))
     texts = [textualize(example, TextConfig(view=view)) for example in examples]

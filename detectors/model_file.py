@@ -145,9 +145,7 @@ class ModelFile(Strict):
 
     @property
     def cut(self) -> float:
-        """The log-odds, before calibration, above which at most 1% of ordinary chats are, or else of honest statements
-        of validation games; 0 if there are neither.
-        """
+        """The log-odds, before calibration, that at most 1% of ordinary chats (or else honest statements) exceed."""
         at = self.ordinary.at if self.ordinary else self.thresholds.get("1pct")
         return 0.0 if at is None else self.confidence.before(at)
 

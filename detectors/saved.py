@@ -80,9 +80,7 @@ class LoadedDetector:
 
     @property
     def thresholds(self) -> Mapping[str, float | None]:
-        """By the false positive rate they keep on validation games: "1pct", "5pct"; and "macro_f1", which separates
-        deceptive from honest. None for one that could not be chosen.
-        """
+        """By the false positive rate on validation games, and "macro_f1", which separates best; None: not chosen."""
         return {str(level): at for level, at in self.file.thresholds.items()}
 
     @property

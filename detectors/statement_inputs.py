@@ -43,9 +43,7 @@ class Statement:
 
 @dataclass(slots=True)
 class _Game:
-    """A game as far as its rows were read. players: everyone who has spoken or was listed as alive; listed: whether the
-    rows say who is alive, so that no player is missing.
-    """
+    """A game as far as it was read. players: who spoke or was listed as alive; listed: whether that misses none."""
 
     key: str = ""
     rules: str = ""
@@ -126,9 +124,7 @@ class StatementReader:
         return statement, partial(game.moment, tuple(names), deceivers, len(game.turns))
 
     def _laid_out(self, row: Any) -> Mapping[str, Any] | Statement:
-        """A row, or a list of messages, with its text in `text` and what was said before; a turn of another than the
-        assistant as a statement without a score. Raises BadData.
-        """
+        """A row, or messages, with `text` and what was said before; others' turns without a score. Raises BadData."""
         if not isinstance(row, Mapping):
             return _last_answer({}, row)
         there = tuple(map(str, row))

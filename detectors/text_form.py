@@ -96,9 +96,7 @@ def viewed(speaker: str, text: str, reasoning: str, view: str) -> list[tuple[str
 
 
 def textualize(example: Example, config: TextConfig) -> str:
-    """The text of one example: earlier statements, oldest first, one per line, then the statement itself, what its
-    speaker thought before it, or both, a line each.
-    """
+    """Its text: earlier statements, oldest first, then what its speaker thought, said, or both, a line each."""
     turns = list(example.context[-config.context :]) if config.context else []
     turns += viewed(example.speaker, example.text, example.reasoning, config.view)
     tagged = config.speaker_tag or config.context > 0 or config.view == BOTH
@@ -184,9 +182,7 @@ class CutTexts:
 
 
 def fit_texts(examples: Sequence[Example], config: TextConfig, tokenizer: Any, limit: int) -> CutTexts:
-    """The text of each example in at most `limit` tokens, special ones included: the latest statements of its context
-    that fit; a statement too long by itself loses its middle.
-    """
+    """Each text in at most `limit` tokens: the latest context that fits; without its middle if too long by itself."""
     texts, cut = [textualize(example, config) for example in examples], 0
     for i, length in enumerate(_lengths(tokenizer, texts)):
         if length > limit:

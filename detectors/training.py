@@ -38,17 +38,9 @@ from liescope.detectors.own_rows import corpus_of, source_name
 from liescope.detectors.probing.pairs import TURNS, pairs
 from liescope.detectors.saved import check_free, is_model, write_model
 from liescope.detectors.study.figures import Figure, figure_table
-from liescope.detectors.study.metrics import HEADLINE, choose_thresholds
+from liescope.detectors.study.metrics import HEADLINE, NO_THRESHOLDS, choose_thresholds
 from liescope.detectors.study.scorers import evaluate_scores
-from liescope.detectors.study.scores import (
-    GROUPS_OUT,
-    SPLIT_OUT,
-    ScoringPlan,
-    is_whole,
-    per_detector,
-    score_table,
-    scripted_warning,
-)
+from liescope.detectors.study.scores import GROUPS_OUT, SPLIT_OUT, ScoringPlan, score_table, scripted_warning
 from liescope.detectors.text_form import TextConfig
 from liescope.detectors.view.transcript import GameMoment, Transcript
 from liescope.generate.corpus.read import check
@@ -239,6 +231,7 @@ def _train_on(
 
     name, tables, confidence = out.name, [score_table([], np.empty(0), out.name, recipe.target)], Confidence()
     calibration: CalibrationGames | None = None
+    thresholds = NO_THRESHOLDS
     if recipe.folds:
         fold, score, judged = cross_validate(recipe, data, progress)
         if recipe.calibrate == TEMPERATURE:
@@ -251,7 +244,7 @@ def _train_on(
     progress(f"fitting {recipe.kind}", 1, 1)
     if others.examples:
         score = confidence.of_scores(detector.predict_proba(others.examples, progress)[:, 1])
-        labels = LabelSets.of(others.y, score, others.groups)
+        labels, thresholds = LabelSets.of(others.y, score, others.groups), choose_thresholds(others.y, score)
         confidence = confidence.model_copy(update={"labels": labels})
         tables.append(score_table([e.statement_id for e in others.examples], score, name, recipe.target, SPLIT_OUT))
         calibration = _calibration_games(detector, confidence, material, score, recipe.seed, progress)
@@ -280,7 +273,7 @@ def _train_on(
         options=detector.options.model_dump(),
         corpus=material.corpus,
         training=training,
-        thresholds=_thresholds(scores, statements),
+        thresholds=dict(thresholds),
         ordinary=None if plain is None else OrdinaryChats.of(called, plain),
         confidence=confidence,
         versions=versions_of(recipe.kind),
@@ -362,20 +355,13 @@ def _say_requests(
         )
 
 
-def _thresholds(scores: pl.DataFrame, statements: pl.DataFrame) -> dict[str, float | None]:
-    for _, _, table in per_detector(scores, statements):
-        own = table.filter(pl.col("split") == "validation")
-        return dict(choose_thresholds(own["y"].to_numpy().astype(bool), own["score"].to_numpy()))
-    return {}
-
-
 def _own_figures(
     scores: pl.DataFrame, statements: pl.DataFrame, recipe: Recipe
 ) -> tuple[tuple[Figure, ...], tuple[str, ...]]:
     """Figures and notes: out of fold on train with thresholds from validation, and the other way round."""
     splits = ["train", "validation"] if recipe.folds else ["validation"]
     parts = [evaluate_scores(scores, statements, ScoringPlan(split, seed=recipe.seed)) for split in splits]
-    rows = tuple(row for part in parts for row in part.rows if is_whole(row.where))
+    rows = tuple(row for part in parts for row in part.rows if row.is_whole)
     return rows, tuple(note for part in parts for note in part.notes)
 
 

@@ -66,14 +66,14 @@ def figures(
     """Every figure, and the place of each by its `where`: for each unit; for the worst and the mean off the diagonal;
     and by how much the mean of detectors exceeds that of controls.
     """
-    measure = _Measure.of(table, seed)
+    weights, at = _weights_of(table, seed)
     found: list[_Cell] = []
     off: dict[tuple[Place, str, str], list[_Cell]] = {}
     for done, one in enumerate(scores, 1):
         by = one.trial.by
         counted = set(table.frame.filter("learn")[UNITS[by]])
         for test in np.unique(table.units(by)).tolist() if one.trial.protocol == PAIR else [one.trial.unit]:
-            for cell in measure.of_unit(one, test):
+            for cell in _of_unit(table, one, test, weights, at):
                 found.append(cell)
                 if cell.place.train != test and test in counted:
                     several = replace(cell.place, test="", train="")
@@ -127,49 +127,44 @@ def _ahead(means: Sequence[_Cell]) -> Iterator[Figure]:
             yield replace(mine.figure, metric=metric, value=value, lo=lo, hi=hi, against=against)
 
 
-@dataclass(frozen=True, slots=True)
-class _Measure:
-    """Measures on a table. weights: of families of games, drawn within each corpus; at: their columns by name."""
+def _weights_of(table: UnitTable, seed: int) -> tuple[Weights, dict[str, int]]:
+    """Weights of its families of games, drawn within each corpus; and the columns of these by name."""
+    families = table.frame.select("corpus", "siblings").unique(maintain_order=True)
+    sizes = families.group_by("corpus", maintain_order=True).len()["len"]
+    # Every corpus leaves out its own games, at the same time as the others, so that differences are paired.
+    weights = np.hstack([game_weights(size, seed + i) for i, size in enumerate(sizes)])
+    return weights, {name: at for at, name in enumerate(families["siblings"])}
 
-    table: UnitTable
-    at: Mapping[str, int]
-    weights: Weights
 
-    @classmethod
-    def of(cls, table: UnitTable, seed: int) -> _Measure:
-        families = table.frame.select("corpus", "siblings").unique(maintain_order=True)
-        sizes = families.group_by("corpus", maintain_order=True).len()["len"]
-        # Every corpus leaves out its own games, at the same time as the others, so that differences are paired.
-        weights = np.hstack([game_weights(size, seed + i) for i, size in enumerate(sizes)])
-        return cls(table, {name: at for at, name in enumerate(families["siblings"])}, weights)
-
-    def of_unit(self, scores: TrialScores, test: str) -> Iterator[_Cell]:
-        """The figures of one unit: of its statements, and of its players, where any are scored, whether they spoke or
-        not. Players killed at night do not count: everybody knows what they are.
-        """
-        trial, frame, players = scores.trial, self.table.frame, self.table.players
-        mine = pl.col(UNITS[trial.by]).eq(test).fill_null(value=False)
-        score = pl.Series(scores.score, nan_to_null=True)
-        said = frame.with_columns(score=score[: frame.height]).filter(mine)
-        seats = players.with_columns(score=score[frame.height :], y="deceives").filter(mine, ~pl.col("killed"))
-        target = " and ".join(said["target"].unique().sort())
-        place = Place(trial.by, trial.protocol, test, trial.unit if trial.protocol == PAIR else "")
-        labelled = said.drop_nulls("y")
-        known, told = labelled.drop_nulls("score"), seats.drop_nulls(["score", "y"])
-        why = why_one_class(labelled["y"].to_numpy(), test)
-        if known.is_empty():
-            why = why or scores.why or f"{trial.unit}: no statement of {test} is scored"
-        places = [(place, known, (WITHIN, POOLED), "statements")]
-        if told.height:
-            places.append((replace(place, after=True), told, (PLAYER_WITHIN, PLAYER_AUROC), "players"))
-        for own, its, metrics, things in places:
-            weights = self.weights[:, [self.at[name] for name in np.unique(its["siblings"].to_numpy())]]
-            data = scored(its)
-            values = dict(zip(metrics, (within_games(data, weights), pooled_auroc(data, weights)), strict=True))
-            no_pair = f"no game has both deceptive and honest {things}, so that there is no AUROC within games"
-            lacking = why_one_class(its["y"].to_numpy(), test, things) or f"{test}: {self.table.called.say(no_pair)}"
-            for figure in measured(scores.scorer, target, own.where, values, its):
-                paired = in_pairs(its) if METRIC[figure.metric].paired else its
-                reason = "" if figure.value is not None else why or lacking
-                games = paired["siblings"].n_unique()
-                yield _Cell(own, replace(figure, why=reason), values[figure.metric], games)
+def _of_unit(
+    table: UnitTable, scores: TrialScores, test: str, every: Weights, at: Mapping[str, int]
+) -> Iterator[_Cell]:
+    """The figures of one unit: of its statements, and of its players, where any are scored, whether they spoke or not.
+    Players killed at night do not count: everybody knows what they are. every, at: of `_weights_of`.
+    """
+    trial, frame, players = scores.trial, table.frame, table.players
+    mine = pl.col(UNITS[trial.by]).eq(test).fill_null(value=False)
+    score = pl.Series(scores.score, nan_to_null=True)
+    said = frame.with_columns(score=score[: frame.height]).filter(mine)
+    seats = players.with_columns(score=score[frame.height :], y="deceives").filter(mine, ~pl.col("killed"))
+    target = " and ".join(said["target"].unique().sort())
+    place = Place(trial.by, trial.protocol, test, trial.unit if trial.protocol == PAIR else "")
+    labelled = said.drop_nulls("y")
+    known, told = labelled.drop_nulls("score"), seats.drop_nulls(["score", "y"])
+    why = why_one_class(labelled["y"].to_numpy(), test)
+    if known.is_empty():
+        why = why or scores.why or f"{trial.unit}: no statement of {test} is scored"
+    places = [(place, known, (WITHIN, POOLED), "statements")]
+    if told.height:
+        places.append((replace(place, after=True), told, (PLAYER_WITHIN, PLAYER_AUROC), "players"))
+    for own, its, metrics, things in places:
+        weights = every[:, [at[name] for name in np.unique(its["siblings"].to_numpy())]]
+        data = scored(its)
+        values = dict(zip(metrics, (within_games(data, weights), pooled_auroc(data, weights)), strict=True))
+        no_pair = f"no game has both deceptive and honest {things}, so that there is no AUROC within games"
+        lacking = why_one_class(its["y"].to_numpy(), test, things) or f"{test}: {table.called.say(no_pair)}"
+        for figure in measured(scores.scorer, target, own.where, values, its):
+            paired = in_pairs(its) if METRIC[figure.metric].paired else its
+            reason = "" if figure.value is not None else why or lacking
+            games = paired["siblings"].n_unique()
+            yield _Cell(own, replace(figure, why=reason), values[figure.metric], games)

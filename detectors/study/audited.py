@@ -122,9 +122,7 @@ def ranked(y: Bools, score: Floats, groups: NDArray[np.str_], seed: int) -> Jack
 def read_audited(
     corpus: Corpus, target: str, split: str = "both", seed: int = 0, step: Callable[[], None] = lambda: None
 ) -> Audited:
-    """Read a corpus. Raises BadData if it is damaged, UnknownName for a target, UsageError if there are too few
-    games with deceptive, or with honest, statements.
-    """
+    """Read a corpus. Raises BadData, UnknownName for a target, UsageError if a class is in too few games."""
     label = pl.col(target_column(target))
     everything, kept = read_statements(corpus, keep_lost=True), read_statements(corpus)
     spoken = everything.with_columns(
@@ -146,8 +144,6 @@ def read_audited(
 
 
 def _batch() -> pl.Expr:
-    """What games played together share: the game's id without the number at its end; null if most games have one of
-    their own, since it then names no batches.
-    """
+    """What games played together share: the id without its last number; null if most have one of their own."""
     stem = pl.col("game_id").str.replace(_NUMBER, "")
     return pl.when(stem.n_unique() * _GAMES_A_BATCH <= pl.len()).then(stem)

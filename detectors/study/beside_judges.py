@@ -55,9 +55,7 @@ class JudgeFacts:
 
 @dataclass(frozen=True, slots=True)
 class Judges:
-    """Who judges, and how. specs: "openai:MODEL…"; most: statements for each target, drawn by whole games, None for
-    all; views: what each is shown of a statement, in turn.
-    """
+    """specs: "openai:MODEL…"; most: statements a target, by whole games, None for all; views: shown in turn."""
 
     specs: tuple[str, ...]
     prompt: JudgePrompt

@@ -42,6 +42,14 @@ VILLAGER_VOTE, FLAGS = OBSERVERS + "villager_vote", "flags"
 NAMES_MAFIOSO = "names_mafioso"
 DETECTIVE_CLAIM = CONTROL + _CLAIM
 BY_VILLAGERS, BY_ALL, JUDGED, VOTED = "rated-by-villagers", "rated-by-all", "judged-by-people", "voted-on"
+BESIDE = {
+    BY_VILLAGERS: "Rated by villagers is the fair comparison, since villagers know no more than the words.",
+    BY_ALL: "Rated by all counts those too who know who deceives.",
+    VOTED: "Votes are answers about each player who stood on a ballot; a detector's score is the mean of what that "
+    "player had said by then.",
+    JUDGED: "Judged by people are the statements that people annotated in Label Studio.",
+}
+"""Where scorers stand beside others on the same, and how to read it."""
 _HUMAN, _MADE_OF_RATINGS = "human", "peer"
 _VOTE = ("game_id", "day", "ballot", "voter")
 _BEFORE_VOTES = (Phase.NIGHT.value, Phase.DISCUSSION.value)
@@ -50,9 +58,7 @@ _BEFORE_VOTES = (Phase.NIGHT.value, Phase.DISCUSSION.value)
 def beside_players(
     scores: pl.DataFrame, statements: pl.DataFrame, corpus: Corpus, plan: ScoringPlan, detectors: Sequence[str]
 ) -> tuple[list[Figure], list[str]]:
-    """Detectors beside the players of a corpus, in all three ways; in the villager's seat the controls too, which cast
-    no votes either. statements: as of `evaluate_scores`.
-    """
+    """Detectors beside the players in all three ways; in the villager's seat controls too, which cast no votes."""
     mine, evaluated = scores.filter(pl.col("scorer").is_in(list(detectors))), plan.evaluated(statements)
 
     def table(name: str) -> pl.DataFrame:

@@ -48,9 +48,7 @@ def copies(
     plan: ScoringPlan,
     scheme: Scheme,
 ) -> Iterator[Check]:
-    """For each detector, evaluated statements that repeat what it learned from before it scored them. models: None for
-    what only learned anew; scheme: of scorers that learned anew.
-    """
+    """By detector, repeats of what it had learned. models: None for what learned anew, by the scheme."""
     for name, target, table in per_detector(scores.filter(pl.col("scorer").is_in(list(models))), statements):
         table = plan.evaluated(table)
         found = _copies_in(table, target, models[name], scheme)

@@ -13,21 +13,19 @@ from liescope.common.report.contents import Report, Section, Table
 from liescope.common.text import Units, number_of
 from liescope.data_cards.tables import TARGETS
 from liescope.detectors.study.beside_players import (
-    BY_ALL,
+    BESIDE,
     BY_VILLAGERS,
-    JUDGED,
     NAMES_MAFIOSO,
     OBSERVER,
     OBSERVERS,
     VILLAGER_VOTE,
-    VOTED,
 )
 from liescope.detectors.study.checks import WITHOUT_COPIES
 from liescope.detectors.study.controls import ROLE_ORACLE, scorer_words, short_name
 from liescope.detectors.study.figures import Figure, figure_table
 from liescope.detectors.study.findings import UNKNOWN, EvaluationResult
 from liescope.detectors.study.metrics import DIFFERENCE, HEADLINE, LEVELS, POOLED, WITHIN, words_of
-from liescope.detectors.study.scores import BROKEN_DOWN, CONTROL, OUT_OF_FOLD, SPEAKER, is_whole, scripted_warning
+from liescope.detectors.study.scores import BROKEN_DOWN, CONTROL, OUT_OF_FOLD, SPEAKER, scripted_warning
 from liescope.detectors.study.style_shift import STYLE
 from liescope.detectors.study.verdicts import DEFAULT, ORDINARY, PROMISED
 
@@ -203,7 +201,7 @@ def _how(evaluation: EvaluationResult) -> Iterator[str]:
 
 def _ranking(evaluation: EvaluationResult) -> str:
     """AUROC within games, or else pooled, with its interval, a row for each detector and control, as SVG."""
-    every = [row for row in evaluation.rows if row.against is None and is_whole(row.where)]
+    every = [row for row in evaluation.rows if row.against is None and row.is_whole]
     every = [row for row in every if row.metric in (WITHIN, POOLED) and row.scorer != CONTROL + ROLE_ORACLE]
     ranked = WITHIN if any(row.metric == WITHIN and row.value is not None for row in every) else POOLED
     rows = [row for row in every if row.metric == ranked]
@@ -227,14 +225,6 @@ SPLIT_WORDS = {
     OUT_OF_FOLD: "all of it, out of fold",
 }
 UNNAMED = "models that the source does not name"
-BESIDE = {
-    BY_VILLAGERS: "Rated by villagers is the fair comparison, since villagers know no more than the words.",
-    BY_ALL: "Rated by all counts those too who know who deceives.",
-    VOTED: "Votes are answers about each player who stood on a ballot; a detector's score is the mean of what that "
-    "player had said by then.",
-    JUDGED: "Judged by people are the statements that people annotated in Label Studio.",
-}
-"""Where scorers stand beside others on the same, and how to read it."""
 _PLACES = {
     WITHOUT_COPIES: "without copies of what was learned",
     ORDINARY: "threshold of ordinary chats",
@@ -313,9 +303,7 @@ def pivot(
     lead: Sequence[str] = ("where", "scorer"),
     key: Callable[[Figure], tuple[Any, ...]] = lambda row: (place_words(row.where), scorer_words(row.scorer)),
 ) -> Table:
-    """A row for each key, a column for each title, in order of appearance; the first of several figures.
-    column: the title of a figure, "" for none; lead: titles of the key.
-    """
+    """A row for each key, titled by `lead`; a column for each title, "" for none; the first of several figures."""
     found: dict[tuple[Any, ...], dict[str, str]] = {}
     for row in rows:
         if title := column(row):
@@ -340,9 +328,7 @@ def by_part(rows: Sequence[Figure], metric: str, called: Units) -> Table:
 
 
 def beside(rows: Sequence[Figure], within: str) -> Table:
-    """A row for each place where others judged the same, and each scorer there: its ranking, or how often it names the
-    mafioso, and the difference from the first scorer.
-    """
+    """A row for each scorer where others judged the same: its ranking, or naming, and its lead over the first."""
     names, places = ordered(row.scorer for row in rows), list(dict.fromkeys(row.where for row in rows))
     rows = sorted(rows, key=lambda row: (places.index(row.where), names.index(row.scorer)))
     titles = dict[tuple[str, str, str | None], str]()

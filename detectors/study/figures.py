@@ -58,6 +58,11 @@ class Figure:
     against: str | None = None
     why: str = ""
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is of a whole split, and not of a part of it."""
+        return ":" not in self.where
+
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 

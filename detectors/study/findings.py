@@ -25,16 +25,7 @@ from liescope.detectors.study.controls import BEST_WORD, LENGTH, short_name
 from liescope.detectors.study.figures import CHANCE, Figure, Finding, StudyResult, describe
 from liescope.detectors.study.metrics import DIFFERENCE, POOLED, WITHIN, Thresholds, words_of
 from liescope.detectors.study.scorers import NO_RIVALS
-from liescope.detectors.study.scores import (
-    BROKEN_DOWN,
-    CONTROL,
-    OUT_OF_FOLD,
-    SPEAKER,
-    WITHIN_TASK,
-    ScoringPlan,
-    is_whole,
-    with_tasks,
-)
+from liescope.detectors.study.scores import BROKEN_DOWN, CONTROL, OUT_OF_FOLD, SPEAKER, ScoringPlan, in_tasks
 from liescope.detectors.study.verdicts import DEFAULT
 from liescope.games.record import Source
 
@@ -91,7 +82,7 @@ class EvaluationResult(StudyResult):
     @property
     def within(self) -> str:
         """Within what pairs are formed: games, the tasks of conversations with one label each, or "" for no limit."""
-        if WITHIN_TASK in with_tasks(self.statements, pl.col(target_column(self.target))).columns:
+        if in_tasks(self.statements, pl.col(target_column(self.target))):
             return "tasks"
         paired = any(row.metric == WITHIN and row.value is not None for row in self.rows)
         return self.called.games if paired else ""
@@ -146,7 +137,7 @@ class Verdict:
 
 def ranked_of(rows: Sequence[Figure]) -> list[Figure]:
     """Detectors and judges by AUROC, the best first: within games; pooled where no game has both classes."""
-    own = [row for row in rows if row.against is None and is_whole(row.where) and row.value is not None]
+    own = [row for row in rows if row.against is None and row.is_whole and row.value is not None]
     own = [row for row in own if not row.scorer.startswith(CONTROL)]
     own = [row for row in own if row.metric == WITHIN] or [row for row in own if row.metric == POOLED]
     return sorted(own, key=lambda row: -(row.value or 0.0))

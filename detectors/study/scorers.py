@@ -15,22 +15,10 @@ import polars as pl
 
 from liescope.common.statistics import Floats, game_weights
 from liescope.common.text import Units
+from liescope.detectors.study import metrics
 from liescope.detectors.study.controls import BEST_WORD, LENGTH, ROLE_ORACLE, SHUFFLED, WORDS
 from liescope.detectors.study.figures import Figure, measured
-from liescope.detectors.study.metrics import (
-    ANY_SCORE,
-    DECISION,
-    HEADLINE,
-    LEVELS,
-    METRICS,
-    NO_THRESHOLDS,
-    POOLED,
-    WITHIN,
-    Thresholds,
-    choose_thresholds,
-    measure,
-    words_of,
-)
+from liescope.detectors.study.metrics import LEVELS, NO_THRESHOLDS, POOLED, WITHIN, Thresholds, choose_thresholds
 from liescope.detectors.study.scores import BROKEN_DOWN, CONTROL, CUT, ScoringPlan, in_pairs, per_detector, scored
 
 NO_RIVALS = (SHUFFLED, ROLE_ORACLE)
@@ -96,7 +84,7 @@ def evaluate_scores(scores: pl.DataFrame, statements: pl.DataFrame, plan: Scorin
     for detector, target, table in per_detector(scores, statements):
         thresholds[detector, target] = chosen = thresholds_of(detector, table, plan)
         evaluated = cut(detector, table, chosen, plan)
-        scorer = Scorer(detector, evaluated, partial(values_of, plan=plan, names=HEADLINE))
+        scorer = Scorer(detector, evaluated, partial(values_of, plan=plan, names=metrics.HEADLINE))
         here = measured(detector, target, plan.split, scorer.values, evaluated)
         why = _undefined(detector, evaluated, plan)
         rows += [replace(row, why=why.get(row.metric, "")) if row.value is None else row for row in here]
@@ -121,9 +109,7 @@ def thresholds_of(detector: str, table: pl.DataFrame, plan: ScoringPlan) -> Thre
 
 
 def cut(detector: str, table: pl.DataFrame, chosen: Thresholds, plan: ScoringPlan) -> pl.DataFrame:
-    """The evaluated statements with their thresholds as columns `CUT`; for out-of-fold scores, each is chosen on all
-    other folds. table: y, score, split and fold.
-    """
+    """The evaluated rows with their thresholds as columns `CUT`; out of fold, each is chosen on all other folds."""
     evaluated = plan.evaluated(table)
     if not plan.crossed(detector):
         return with_cuts(evaluated, chosen)
@@ -139,21 +125,21 @@ def with_cuts(table: pl.DataFrame, chosen: Thresholds) -> pl.DataFrame:
     return table.with_columns(pl.lit(at, pl.Float64).alias(CUT + name) for name, at in chosen.items())
 
 
-def values_of(table: pl.DataFrame, plan: ScoringPlan, names: Sequence[str] = ANY_SCORE) -> dict[str, Floats]:
+def values_of(table: pl.DataFrame, plan: ScoringPlan, names: Sequence[str] = metrics.ANY_SCORE) -> dict[str, Floats]:
     """The metrics of a scorer, each (weights,). table: as of `scored`, with thresholds as `cut` adds them."""
     data = replace(scored(table), alike=plan.alike)
-    return measure(data, game_weights(data.games, plan.seed), names)
+    return metrics.measure(data, game_weights(data.games, plan.seed), names)
 
 
 def _undefined(detector: str, table: pl.DataFrame, plan: ScoringPlan) -> dict[str, str]:
     """By metric, why it is undefined on this table, for those that are."""
     if table.is_empty():
-        return dict.fromkeys(HEADLINE, "no scored statement has this label")
+        return dict.fromkeys(metrics.HEADLINE, "no scored statement has this label")
     why, called = dict[str, str](), Units.of(table["game"].unique())
     if table["y"].n_unique() == 1:
         label = "deceptive" if table["y"][0] else "honest"
         one_class = f"all {table.height} statements are {label}, so nothing that compares the two classes is defined"
-        why = dict.fromkeys(HEADLINE, one_class)
+        why = dict.fromkeys(metrics.HEADLINE, one_class)
     elif in_pairs(table).is_empty() and called.statements != "texts":
         why[WITHIN] = (
             f"none of {table['game_id'].n_unique():,} games has both deceptive and honest statements, so that there is "
@@ -163,11 +149,13 @@ def _undefined(detector: str, table: pl.DataFrame, plan: ScoringPlan) -> dict[st
     if lacking:
         chosen = "none was chosen"
         if plan.threshold_split and detector not in plan.frozen:
-            label = "deceptive" if lacking == [DECISION] else "honest"
+            label = "deceptive" if lacking == [metrics.DECISION] else "honest"
             chosen = f"no {label} statement of {plan.threshold_split} has a score"
-        purposes = (words_of(name) if name == DECISION else f"an FPR of {LEVELS[name]:.0%}" for name in lacking)
+        purposes = (
+            metrics.words_of(name) if name == metrics.DECISION else f"an FPR of {LEVELS[name]:.0%}" for name in lacking
+        )
         words = f"{chosen}, so there is no threshold for {', '.join(purposes)}"
-        why |= {metric.name: words for metric in METRICS if metric.needs in lacking}
+        why |= {metric.name: words for metric in metrics.METRICS if metric.needs in lacking}
     return {metric: called.say(words) for metric, words in why.items()}
 
 

@@ -71,14 +71,17 @@ WITHIN_TASK = "within_task"
 """Where a statement is compared with those of its task, because no game has several with a label."""
 
 
-def with_tasks(table: pl.DataFrame, label: pl.Expr) -> pl.DataFrame:
-    """The table with `WITHIN_TASK`, if it names several tasks and no game has more than one labelled statement: then
-    pairs are formed within tasks, since a game's share of lies would give the label away.
+def in_tasks(table: pl.DataFrame, label: pl.Expr) -> bool:
+    """Whether it names several tasks and no game has more than one labelled statement: then pairs are formed within
+    tasks, since a game's share of lies would give the label away.
     """
-    if "task" not in table.columns or table["task"].null_count() or table["task"].n_unique() < 2:
-        return table
-    alone = table.select((label.count().over("game_id") <= 1).all()).item()
-    return table.with_columns(pl.col("task").alias(WITHIN_TASK)) if alone else table
+    named = "task" in table.columns and not table["task"].null_count() and table["task"].n_unique() > 1
+    return named and bool(table.select((label.count().over("game_id") <= 1).all()).item())
+
+
+def with_tasks(table: pl.DataFrame, label: pl.Expr) -> pl.DataFrame:
+    """The table with `WITHIN_TASK`, if pairs are formed `in_tasks`."""
+    return table.with_columns(pl.col("task").alias(WITHIN_TASK)) if in_tasks(table, label) else table
 
 
 def compared_in(table: pl.DataFrame) -> str:
@@ -170,8 +173,3 @@ def with_script(statements: pl.DataFrame) -> pl.DataFrame:
     named = statements.with_columns(script=pl.when(letters.max() > 0).then(name))
     often = named.select(pl.when(pl.len().over("script") >= _FEW).then("script")).to_series()
     return named.with_columns(script=often if often.drop_nulls().n_unique() > 1 else pl.lit(None, pl.String))
-
-
-def is_whole(where: str) -> bool:
-    """Whether a figure is of a whole split, and not of a part of it."""
-    return ":" not in where

@@ -108,9 +108,7 @@ def check_unseen(models: Mapping[str, LoadedDetector], corpus_id: str, evaluated
 
 
 def unheard(models: Mapping[str, LoadedDetector], evaluated: pl.DataFrame) -> tuple[tuple[str, ...], list[str]]:
-    """The models in the evaluated games that no detector heard in training, under any name; and notes on models that
-    only some heard, or that were heard under another name.
-    """
+    """The models here that no detector heard in training; notes on those that some did, or by another name."""
     known = {name: model.file.training.models for name, model in models.items()}
     every = sorted({one for models in known.values() for one in models})
     found, some, other = list[str](), list[str](), list[str]()
@@ -142,9 +140,7 @@ def planned(
     statements: pl.DataFrame,
     own: EvaluateSettings,
 ) -> tuple[ScoringPlan, list[str]]:
-    """The plan of what is evaluated, and notes on who was heard in training. Raises UsageError for an impossible split.
-    name: of the corpus; own: the settings of `evaluate`.
-    """
+    """The plan, and notes on who was heard in training. Raises UsageError. name: of the corpus."""
     here = corpus_id(corpus)
     frozen = {one: model.thresholds for one, model in models.items() if model.file.corpus.id != here}
     plan = ScoringPlan(own.split or split_for(models, here, statements), (), own.seed, frozen)
@@ -329,9 +325,7 @@ class Study:
         self.notes += notes
 
     def concluded(self, models: Mapping[str, LoadedDetector | None], brief: bool = False) -> EvaluationResult:
-        """Figures of all that was scored, and the checks of some scorers, by name; None for what learned anew. brief:
-        only differences of the AUROC, and no undefined figures.
-        """
+        """All figures and checks; models: None for what learned anew; brief: only AUROC's differences, all defined."""
         self.progress("figures", 0, 1)
         scores = self.scores
         figures = evaluate_scores(scores, self.kept, self.plan)

@@ -45,9 +45,7 @@ class Candidate:
 
 
 def turns_read(candidate: Candidate, window: int) -> list[int]:
-    """The statements in view. window: for a question about one statement, how many of the earlier ones heard by its
-    whole audience are read; otherwise everything so far is.
-    """
+    """The statements in view; before a `focus`, only the last `window` ones that its whole audience heard."""
     game, focus = candidate.moment.transcript, candidate.focus
     if focus is None:
         return [at for at, _ in game.said(candidate.moment.upto)]

@@ -17,9 +17,7 @@ from liescope.common.statistics import Bools, Floats, expit, logit
 
 @dataclass(frozen=True, slots=True)
 class SeatedCandidates:
-    """The players of several games. place: (games, most players) the row of each player, -1 where there is none;
-    deceivers: (games,) how many deceive, -1 where that is not known.
-    """
+    """place: (games, most players) the row of each player, -1 for none; deceivers: (games,) -1 where not known."""
 
     place: NDArray[np.int64]
     deceivers: NDArray[np.int64]
