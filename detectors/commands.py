@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 _LONGEST = 2**24  # characters of a line
-
 Corpus = Annotated[str, typer.Option(help="A corpus that `liescope build` made, USER/NAME on the Hub, or a run.")]
 
 

@@ -43,8 +43,6 @@ class DetectorOptions(OptionsModel):
 
 Progress = Callable[[str, int, int], None]
 """Called with (what is being done, how much is done, how much there is to do)."""
-
-
 ROLE = "role"
 """The target whose labels are the players': who deceives."""
 

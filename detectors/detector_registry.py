@@ -51,8 +51,7 @@ def kind_lines() -> dict[str, str]:
 def make(kind: str, text: TextConfig, options: Mapping[str, Any]) -> Detector:
     """An untrained detector.
 
-    Raises UnknownName for a kind, UsageError for an option or a view that the kind lacks, MissingExtra for a package
-    that is not installed.
+    Raises UnknownName for a kind, UsageError for an option or view that it lacks, MissingExtra.
     """
     chosen = detector_class(kind)
     if text.shows_reasoning and not chosen.reads_reasoning:

@@ -25,8 +25,6 @@ _ROLE_OR_GOLD = "role, or gold where only the source labels"
 _N = Option(metavar="N")
 _TARGET = Option(shown=_ROLE_OR_GOLD, choices=TARGETS)
 _VIEWS = f"{', '.join(VIEWS[:-1])} or {VIEWS[-1]}"
-
-
 _STYLES = Field(default=False, description="Score the same statements in eight other styles, too.")
 
 

@@ -31,7 +31,6 @@ SHORT = 5
 """Statements of fewer words repeat by nature ("I agree."), so that only copies of longer ones count."""
 BANDS, ROWS = 20, 5
 """Of the hashes of a text: a pair of similarity 0.8 shares a band of five with probability 0.9996."""
-
 _SHINGLE, _BUCKETS = 5, 2**20
 _TEXTS_AT_ONCE = 4096
 _COMMON = 20  # a text in more games than this does not tell which one was copied
@@ -46,7 +45,6 @@ _SEED = 0
 _AT_ONCE = 100_000  # pairs
 _CHANCE = 1 / 256  # two bytes agree
 _SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
-
 Sketches = NDArray[np.uint8]
 
 

@@ -27,7 +27,6 @@ from liescope.generate.corpus.hub import download, hub_repo
 MODEL_FILE = "model.json"
 _LARGEST = 2**20
 _INSIDE = r"^\w[\w-]*(\.[\w-]+)*(/\w[\w-]*(\.[\w-]+)*)*$"  # a path without ".." or hidden parts
-
 Share = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=0)]
 _Path = Annotated[str, Field(pattern=_INSIDE)]

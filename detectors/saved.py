@@ -54,8 +54,7 @@ class LoadedDetector:
 
     name: the folder's name; file: the contents of model.json; scores: its own score table (training out of fold,
     validation); games: the ids of the games it was trained on or had its thresholds chosen on; folder: where it is;
-    calibration: the games that its verdicts were chosen on, for comparison with new ones; None for a model
-    without validation games.
+    calibration: the games that its verdicts were chosen on, for comparison with new ones; None if there were none.
     """
 
     name: str

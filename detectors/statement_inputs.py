@@ -27,7 +27,6 @@ COLUMNS = (
     *("game", "deceivers", "read_notes", "messages", "reasoning", "reasoning_content", "day", "phase", "round"),
 )
 """What is read of a row; its other columns are not even loaded from a file."""
-
 Said = tuple[str, str]
 
 

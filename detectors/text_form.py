@@ -45,8 +45,6 @@ SPEAKER_TOKEN = "speaker"
 PLAYER_TOKEN = "player"
 THINKS = "thinks"
 """What stands between a speaker and what it thought, where lines say whose they are."""
-
-
 Made = TypeVar("Made")
 View = Literal["words", "reasoning", "both"]
 
@@ -145,8 +143,7 @@ def replace_names(text: str, names: Iterable[str], token: Callable[[str], str]) 
 @lru_cache(maxsize=4096)
 def _names_pattern(names: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, str], frozenset[str]]:
     """Any of the names or nicknames as a whole word, in any case; longer ones first. An underscore next to a name is
-    emphasis. Also returns the names themselves, case-folded, by their composed form (the form of the texts), and the
-    nicknames.
+    emphasis. Also returns the names themselves, case-folded, by their composed form, that of texts, and the nicknames.
     """
     spelled = {short: name.casefold() for short, name in nicknames(names).items()}
     spelled |= {unicodedata.normalize("NFC", name): name.casefold() for name in names}

@@ -120,8 +120,7 @@ def _spread(questions: Sequence[WhoDeceives], most: int) -> list[WhoDeceives]:
 def solve(features: Sparse, learned: AnsweredQuestions, penalties: Floats) -> tuple[Floats, float]:
     """(weights, offset) that maximise the likelihood minus the L2 penalty. features: (candidates, features), in
     the order of the lesson; penalties: (features,). The offset matters only where it is not known how many
-    deceive; without such a game, it is chosen to match the prevalence of the candidates. Raises
-    UsageError.
+    deceive; without such a game, it matches the prevalence of the candidates. Raises UsageError.
     """
     from scipy.optimize import minimize
 

@@ -21,8 +21,6 @@ from liescope.detectors.tf_idf import Features, Ngrams, Sparse, read_features, w
 from liescope.detectors.view.candidate import Reason, strongest
 
 _FEATURES, _WEIGHTS = "words.json", "words.npy"
-
-
 CHARS = 3
 """How many characters are read together where words cannot see: in scripts that put no space between words, and where
 signs that are no letters, such as emoji, stand in many texts.

@@ -95,8 +95,7 @@ def judge_statements(
 
     evaluated: of `read_statements`; those with a label are judged. text: how a statement becomes text. first: games
     that are drawn before others. say: whether to report an interrupt on standard error. Raises UsageError for a model
-    that cannot be opened, RunPaused if it cannot be asked for now, and KeyboardInterrupt; every reply that came is
-    kept.
+    that cannot be opened, RunPaused if it cannot be asked for now, and KeyboardInterrupt; replies are kept.
     """
     tables, facts = list[pl.DataFrame](), list[JudgeFacts]()
     for view, spec in product(judges.views, judges.specs):

@@ -165,8 +165,7 @@ def on_players(scores: pl.DataFrame, asked: pl.DataFrame, statements: pl.DataFra
 
 def ballots(statements: pl.DataFrame, votes: pl.DataFrame, games: pl.DataFrame) -> pl.DataFrame:
     """A row for each voter and each player who stood on a ballot, the voter not among them: item, game_id, game, day,
-    ballot, name, its model, and y; the voter, observer, whether it said yes, and whether the rules drew the vote;
-    models, siblings.
+    ballot, name, its model, and y; voter, observer, yes, whether the rules drew the vote; models, siblings.
     """
     seat, siblings = pl.col("seats").struct, pl.col("siblings").fill_null(pl.col("game_id"))
     models = pl.col("seats").list.eval(pl.element().struct.field("model"))

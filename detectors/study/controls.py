@@ -39,16 +39,12 @@ OPENING = 3
 _CONTEXT, _LAST_PLACE, _MOST_LISTENERS = 10, 20, 20
 Made = Callable[[pl.DataFrame, int], Probe]
 """What makes the probe of statements (rows of `read_statements`), with a seed."""
-
-
 _TWICE = re.compile(r"[^\S\n]{2}")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _RARE = 5
 """What stands in fewer statements is not looked at."""
 _SPACES = frozenset(" \t\n\r")
 _UNUSUAL = frozenset(("Cf", "Cc", "Co", "Cn", "Zs", "Zl", "Zp"))
-
-
 WORD, LETTER, MARK = "word", "letter", "mark"
 
 
@@ -70,8 +66,7 @@ class Token:
 
 def tokens_of(texts: Sequence[str], marks: bool = False) -> tuple[Any, list[Token]]:
     """(presence, tokens): a sparse matrix (statements, tokens) of 0 and 1, and the tokens of its columns, simplest
-    first. marks: only marks. Words are looked for without format characters and in compatible composed form, so that
-    nothing hides in them.
+    first. marks: only marks. Words are looked for without format characters and in compatible composed form.
     """
     from scipy.sparse import csc_matrix, hstack
     from sklearn.feature_extraction.text import CountVectorizer

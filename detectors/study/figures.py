@@ -39,8 +39,7 @@ class Figure:
     scorer: whose scores they are; target: what they are about; where: what was measured, parts of it behind colons, as
     in "test:held-out"; metric: its name in `METRICS`, for a difference with `DIFFERENCE` added; value: None where it
     is not defined; lo, hi: its 95% interval, None where there is none; statements, games, prevalence: what it rests on,
-    and the share of it that is deceptive; against: whose figure was subtracted, or whose rates these are; why: why
-    there is no value.
+    and the share of it that is deceptive; against: whose figure was subtracted; why: why there is no value.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", allow_inf_nan=False)  # for strangers' files

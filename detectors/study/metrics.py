@@ -200,8 +200,7 @@ def decision_metrics(data: Scored, weights: Weights) -> dict[str, Floats]:
     """Each (weights,), NaN where a threshold or a class is missing.
 
     recall_at_{level}_fpr, realised_fpr_at_{level} and g_mean2_at_{level}_fpr; at the threshold DECISION: macro_f1, the
-    mean of the F1 of both classes, lie_f1, the F1 of deceptive statements, balanced_accuracy, the mean recall of both
-    classes, and g_mean2.
+    mean of the F1 of both classes, lie_f1, that of lies, balanced_accuracy, the mean recall, and g_mean2.
     """
     found: dict[str, Floats] = {}
     for level in LEVELS:
@@ -240,8 +239,7 @@ def _f1(tp: NDArray[Any], fp: NDArray[Any], fn: NDArray[Any]) -> Floats:
 class Metric:
     """words: its name in tables for people; of: what computes it from scores, over the rows of `game_weights`, alone,
     or together with others by name; needs: the threshold that it uses; compared: whether scorers are compared by it;
-    span: what values it can have; paired: whether it rests on games with both classes; rooted: whether the computed
-    value is its square.
+    span: what values it can have; paired: of games with both classes; rooted: whether its square is computed.
     """
 
     name: str

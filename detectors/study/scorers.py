@@ -75,8 +75,7 @@ class ScoredFigures:
 
 def evaluate_scores(scores: pl.DataFrame, statements: pl.DataFrame, plan: ScoringPlan) -> ScoredFigures:
     """Every statement-level figure of every scorer in a score table. statements: rows of `read_statements` that are
-    evaluated or used to choose thresholds. Statements with a null label are left out. The same games are left out of
-    all scorers of a target.
+    evaluated or used to choose thresholds. Those without a label are left out. All scorers leave the same games out.
     """
     rows, parts, notes = list[Figure](), list[Figure](), list[str]()
     thresholds: dict[tuple[str, str], Thresholds] = {}

@@ -84,8 +84,7 @@ def knowing(
 
 def split_for(models: Mapping[str, LoadedDetector], corpus_id: str, statements: pl.DataFrame) -> str:
     """What to evaluate if the user names no split: everything, if no model has seen a game of the corpus; everything
-    out of fold, if all models that saw games trained on this corpus, and it is small and was split at random; else
-    test.
+    out of fold, if all models that saw games trained on this corpus, and it is small, split at random; else test.
     """
     if not (seen := knowing(models, corpus_id, statements)):
         return ALL
@@ -183,8 +182,7 @@ def scores_of(
     progress: Progress,
 ) -> pl.DataFrame:
     """Scores of the evaluated statements by the finished detector (out of fold for those it was trained on, by fresh
-    fits if it learns quickly), and its own scores on the split that chooses its thresholds. scheme: what learns from
-    what.
+    fits if it learns quickly), and its own scores on the split that chooses its thresholds.
     """
     text, target, every = model.file.text, model.file.target, plan.evaluated(statements)
     made = make_examples(every, text.context, target, games)
@@ -266,8 +264,7 @@ def control_scores(
 @dataclass
 class Study:
     """statements: of the whole corpus; used: those that may be learned from, which the scheme divides; kept: those that
-    are evaluated or choose thresholds. Filled step by step: scores, facts of judges, further figures, and what was left
-    out and why.
+    are evaluated or choose thresholds. Filled step by step: scores, facts of judges, further figures, notes.
     """
 
     corpus: Corpus

@@ -35,8 +35,7 @@ PROTOCOLS = (PAIR, LEFT_OUT)
 @dataclass(frozen=True, slots=True, eq=False)
 class Trial:
     """What is learned from one unit (`pair`), or where one is left out. by: the kind of unit; folds: rows of the table;
-    those that learn from nothing are scored only by scorers that need not learn; why: why they learn from nothing, or
-    "".
+    those that learn from nothing are scored only by scorers that need not learn; why: why they do, or "".
     """
 
     by: str

@@ -82,8 +82,7 @@ class UnitTable:
     players: those of the games whose target is the role, game after game: corpus, game_id, siblings, the units;
     player, deceives (null where it is not known) and killed (at night; whom the players vote out is not).
     transcripts: by game_id; targets: of each corpus; notes: what was left out. games: (n,), `siblings`, which are never
-    parted; y: (n,), False where the target is not known; labelled, learnable: (n,), whether it is, and whether a
-    detector may learn it.
+    parted; y: (n,), False where the target is not known; labelled, learnable: (n,), whether it is, and may be learned.
     """
 
     frame: pl.DataFrame

@@ -29,7 +29,6 @@ from liescope.labeling.label import Heard, known_before
 OWN, BEFORE, ABOUT, REST = "own", "before", "about", "rest"
 FIELDS = (OWN, BEFORE, ABOUT, REST)
 """The words of the candidate; for a question about one statement, what it said before; of others about it; the rest."""
-
 CANDIDATE, SPEAKER, VICTIM, OTHER = "candidate", "speaker", "victim", "other"
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _NAMED = re.compile(rf"\b{CANDIDATE}\b")

@@ -2,8 +2,7 @@
 
 The claims are those that the rules of `liescope.labeling` find in the words alone: no verdict, role or other hidden
 fact is used. A relation is a sentence in which "it" is the player, such as "somebody calls it evil"; `relations` lists
-those of a player, and what changes with time (counts, who was first, who contradicts whom) is read off the turns seen
-so far.
+those of a player, and what changes with time (counts, who was first, who contradicts whom) comes from the turns so far.
 """
 
 from __future__ import annotations
