@@ -198,19 +198,8 @@ def examples_of(moment: GameMoment, context: int, target: str = "role", view: st
         if not turn.text.strip():
             continue
         before = known_before(said, turn.audience, context)
-        seen = GameMoment(game, at + 1)
-        one = Example(
-            turn.key,
-            game.game_id,
-            turn.player,
-            "",
-            turn.text,
-            game.names,
-            before,
-            target=target,
-            seen=seen,
-            reasoning=turn.reasoning,
-        )
+        who, seen = turn.player, GameMoment(game, at + 1)
+        one = Example(turn.key, game.game_id, who, "", turn.text, game.names, before, target, seen, turn.reasoning)
         if one.can_be_read(view):
             found[at] = one
         said.append((turn.audience, (turn.player, turn.text)))

@@ -126,7 +126,9 @@ class LearnedStatements:
         keep = np.flatnonzero([is_long(text) for text in texts])
         _, numbers = np.unique(groups, return_inverse=True)
         kept = [texts[at] for at in keep]
-        return cls(numbers[keep].astype(np.uint32), _hashes(kept), _sketches(kept))
+        hashes = [int.from_bytes(blake2b(text.encode(), digest_size=8).digest()) for text in kept]
+        sketches = np.ascontiguousarray((signatures(kept, _SEED) & 0xFF).T.astype(np.uint8))
+        return cls(numbers[keep].astype(np.uint32), np.array(hashes, dtype=np.uint64), sketches)
 
     def write(self, folder: Path) -> None:
         """Raises OSError."""
@@ -181,16 +183,6 @@ class LearnedStatements:
                 same = (sketch[row[part]] == self.sketch[other[part]]).sum(axis=1) >= enough
                 found[row[part][same]] = True
         return found
-
-
-def _hashes(texts: Sequence[str]) -> NDArray[np.uint64]:
-    return np.array([int.from_bytes(blake2b(t.encode(), digest_size=8).digest()) for t in texts], dtype=np.uint64)
-
-
-def _sketches(texts: Sequence[str]) -> Sketches:
-    if not texts:
-        return np.zeros((0, _HASHES), dtype=np.uint8)
-    return np.ascontiguousarray((signatures(texts, _SEED) & 0xFF).T.astype(np.uint8))
 
 
 def _bands(sketch: Sketches) -> list[NDArray[np.uint64]]:

@@ -174,17 +174,8 @@ class StatementReader:
         if not clean(text).strip() and not (self.view == REASONING and thought.strip()):
             return Statement(key, text, None, NO_TEXT)
         before = tuple(said[-self.context :]) if self.context else ()
-        example = Example(
-            key or "",
-            game.key,
-            speaker,
-            _word(row.get("speaker_model")),
-            text,
-            names,
-            before,
-            self.target,
-            reasoning=thought,
-        )
+        model = _word(row.get("speaker_model"))
+        example = Example(key or "", game.key, speaker, model, text, names, before, self.target, reasoning=thought)
         if not example.can_be_read(self.view):
             return Statement(key, text, None, NO_REASONING)
         return Statement(key, text, example, None)

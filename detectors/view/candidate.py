@@ -91,9 +91,7 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class ViewCounting:
-    """How a view is counted. words: n-grams of 1 to this many; window: see `turns_read`; votes: read them once they are
-    public; mask_role_words: words for roles are one word.
-    """
+    """words: n-grams up to so many; window: see `turns_read`; votes: read once public; mask_role_words: as one word."""
 
     words: int
     window: int
