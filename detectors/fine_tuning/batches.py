@@ -7,13 +7,12 @@ statements, both in the share of the whole.
 
 from __future__ import annotations
 
-import mmap
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from tempfile import SpooledTemporaryFile
+from tempfile import TemporaryFile
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,6 @@ from liescope.common.statistics import Bools
 from liescope.detectors.folds import Rows
 
 _AT_ONCE = 4096  # texts
-_IN_MEMORY = 2**28  # bytes of tokens; more are read from a file of no name, which ends with the process
 _MIXED = 8  # batches, from two to so many, from which the statements of one are drawn
 _RUNS = 16  # at least, where there are batches enough, or padding takes more than a tenth
 Ids = NDArray[np.int32]
@@ -31,9 +29,9 @@ Ids = NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Tokens:
-    """The tokens of n texts. ids: one text after another; ends: (n + 1,) where each begins, and the last one ends; pad:
-    the id that fills up a batch, to the right, so that the last word of a decoder sees none; multiple: of which the
-    padded length is, None for any.
+    """The tokens of n texts. ids: one text after another, in a file of no name that ends with them; ends: (n + 1,)
+    where each begins, and the last one ends; pad: the id that fills up a batch, to the right, so that the last word of
+    a decoder sees none; multiple: of which the padded length is, None for any.
     """
 
     ids: Ids
@@ -45,18 +43,13 @@ class Tokens:
     def of(cls, tokenizer: Any, texts: Iterable[str], multiple: int | None = None) -> Tokens:
         """tokenizer: knows its padding token."""
         ends, given = [np.zeros(1, np.int64)], iter(texts)
-        with SpooledTemporaryFile(_IN_MEMORY) as file:
+        with TemporaryFile() as file:
             while part := list(islice(given, _AT_ONCE)):
                 read = tokenizer(part, return_attention_mask=False, return_token_type_ids=False, verbose=False)
                 file.write(b"".join(np.array(ids, np.int32).tobytes() for ids in read["input_ids"]))
                 ends.append(ends[-1][-1] + np.cumsum([len(ids) for ids in read["input_ids"]]))
-            file.flush()
-            if (size := file.tell()) > _IN_MEMORY:
-                held: Any = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
-            else:
-                file.seek(0)
-                held = file.read()
-        return cls(np.frombuffer(held, np.int32), np.concatenate(ends), tokenizer.pad_token_id, multiple)
+            ids = np.memmap(file, np.int32, "r") if file.tell() else np.empty(0, np.int32)
+        return cls(ids, np.concatenate(ends), tokenizer.pad_token_id, multiple)
 
     @cached_property
     def lengths(self) -> NDArray[np.int64]:

@@ -33,7 +33,6 @@ from liescope.detectors.fine_tuning.batches import Batches, Part, Tokens
 from liescope.detectors.fine_tuning.body import with_lora
 from liescope.detectors.folds import Rows
 from liescope.detectors.precision import NetworkOptions, Precision, device
-from liescope.detectors.study.metrics import Scored, pairs_within, pooled_auroc
 
 
 def recompute_activations(model: Any) -> None:
@@ -127,16 +126,15 @@ def ranking(y: Bools, games: Groups) -> Callable[[Any], dict[str, float]] | None
     """
     if y.all() or not y.any():
         return None
-    _, game = np.unique(games, return_inverse=True)
+    own = [np.flatnonzero(games == game) for game in np.unique(games)]
+    both = [rows for rows in own if 0 < y[rows].mean() < 1]
 
     def measure(found: Any) -> dict[str, float]:
-        logits = found.predictions.astype(np.float64)
-        data = Scored(y, logits[:, 1] - logits[:, 0], game, int(game.max()) + 1)
-        right, pairs = pairs_within(data)
-        both = pairs > 0
-        if both.sum() < _FEWEST_GAMES:
-            return {"auroc": float(pooled_auroc(data, np.ones((1, data.games), dtype=np.float32))[0])}
-        return {"auroc": float((right[both] / pairs[both]).mean())}
+        from sklearn.metrics import roc_auc_score
+
+        score = found.predictions[:, 1].astype(np.float64) - found.predictions[:, 0]
+        parts = both if len(both) >= _FEWEST_GAMES else [slice(None)]
+        return {"auroc": float(np.mean([roc_auc_score(y[rows], score[rows]) for rows in parts]))}
 
     return measure
 
@@ -294,7 +292,7 @@ def _train(
     check = check[np.argsort(items.tokens.lengths[check], kind="stable")]
     measure = ranking(items.y[check], items.games[check]) if len(check) else None
     by = "" if not len(check) else "auroc" if measure else "loss"
-    with _refusals():
+    try:
         trainer = _trainer()(
             items.batches(o, learn),
             progress,
@@ -307,6 +305,8 @@ def _train(
             compute_metrics=measure,
             callbacks=[EarlyStoppingCallback(o.patience)] if o.patience and len(check) else [],
         )
+    except (ImportError, RuntimeError, ValueError) as error:
+        raise UsageError(f"the encoder cannot be fine-tuned like this ({str(error).strip()[:300]})") from error
     trainer.remove_callback(PrinterCallback)  # it prints, and standard output belongs to the command
     trainer.train(resume_from_checkpoint=kept.last(part, steps))
     return None if len(check) else tuned.to(device()).eval(), trainer.state
@@ -370,15 +370,6 @@ def _trainer() -> Any:
             super().log(logs, *rest)
 
     return OfBatches
-
-
-@contextmanager
-def _refusals() -> Iterator[None]:
-    """Turn the Trainer's errors about an option into a UsageError."""
-    try:
-        yield
-    except (ImportError, RuntimeError, ValueError) as error:
-        raise UsageError(f"the encoder cannot be fine-tuned like this ({str(error).strip()[:300]})") from error
 
 
 @contextmanager

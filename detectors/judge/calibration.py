@@ -71,11 +71,12 @@ def agreement(odds: Floats) -> str:
     """How far judges agree: Cohen's kappa (1960) of their verdicts, averaged over pairs. odds: (n, judges), above 0 for
     deceptive, NaN for none.
     """
+    from sklearn.metrics import cohen_kappa_score
+
     found = list[float]()
     for pair in combinations(odds.T, 2):
         both = np.column_stack(pair)
-        one, other = (both[~np.isnan(both).any(1)] > 0).T
-        chance = one.mean() * other.mean() + (1 - one.mean()) * (1 - other.mean()) if len(one) else 1.0
-        if chance < 1:
-            found.append(((one == other).mean() - chance) / (1 - chance))
+        verdicts = both[~np.isnan(both).any(1)] > 0
+        if verdicts.any() and not verdicts.all():
+            found.append(cohen_kappa_score(*verdicts.T))
     return f"whose verdicts agree with a kappa of {np.mean(found):.2f}" if found else "whose verdicts are all the same"

@@ -224,14 +224,12 @@ def stated_probability(text: str, sides: Mapping[str, bool]) -> float | None:
     Read as a field of a JSON object, after the name of such a field, or as the only number: 0.8, 80%, 8/10, or a word
     (high: 0.8, medium: 0.5, low: 0.2). A confidence beside an answer of honest is the confidence in that answer.
     """
-    from liescope.generate.players.parsing.choice import clean
-    from liescope.generate.players.parsing.reply_forms import find_object
-
-    answer = clean(text).answer
+    answer, data = _answered(text, (*_OWN, *_OF_VERDICT))
     if _CUT.search(answer):
         return None
-    if (data := find_object(answer, [], _fields)) is not None:
-        name, value = _stated(data)
+    if data is not None:
+        name = next(name for name in (*_OWN, *_OF_VERDICT) if name in data)
+        value = _read(data[name])
         said = next((str(data[key]) for key in _VERDICT if key in data), "true")
         verdict = next(_verdicts(said, {"true": True, "false": False} | dict(sides)), None)
     elif named := _NAMED.search(answer):
@@ -240,15 +238,22 @@ def stated_probability(text: str, sides: Mapping[str, bool]) -> float | None:
     else:
         values = [_share(found[1], found[2]) for found in _VALUE.finditer(answer)]
         return values[0] if len(values) == 1 else None
-    if name in _OWN or value is None or verdict is None:
-        return value if name in _OWN else None
-    return value if verdict else 1 - value
+    if name in _OWN:
+        return value
+    return None if value is None or verdict is None else value if verdict else 1 - value
 
 
 def stated_criteria(text: str, names: Sequence[str]) -> tuple[float, ...] | None:
     """The probabilities that a JSON object in a text states, by name, NaN for one that it leaves out; None if it states
     none.
     """
+    _, data = _answered(text, names)
+    stated = [_read((data or {}).get(name)) for name in names]
+    return None if not any(one is not None for one in stated) else tuple(nan if one is None else one for one in stated)
+
+
+def _answered(text: str, names: Sequence[str]) -> tuple[str, dict[str, Any] | None]:
+    """(the answer of a reply; the JSON object in it with any field of these names)."""
     from liescope.generate.players.parsing.choice import clean
     from liescope.generate.players.parsing.reply_forms import find_object
 
@@ -256,22 +261,8 @@ def stated_criteria(text: str, names: Sequence[str]) -> tuple[float, ...] | None
         known = {str(key).strip().casefold(): item for key, item in value.items()} if isinstance(value, Mapping) else {}
         return known if known.keys() & {*names} else None
 
-    found = find_object(clean(text).answer, [], wanted) or {}
-    stated = [_read(found.get(name)) for name in names]
-    return None if not any(one is not None for one in stated) else tuple(nan if one is None else one for one in stated)
-
-
-def _fields(value: Any) -> dict[str, Any] | None:
-    if not isinstance(value, Mapping):
-        return None
-    known = {str(key).strip().casefold(): item for key, item in value.items()}
-    return known if known.keys() & {*_OWN, *_OF_VERDICT} else None
-
-
-def _stated(fields: Mapping[str, Any]) -> tuple[str, float | None]:
-    """The field that states a probability, and that probability."""
-    name = next(name for name in (*_OWN, *_OF_VERDICT) if name in fields)
-    return name, _read(fields[name])
+    answer = clean(text).answer
+    return answer, find_object(answer, [], wanted)
 
 
 def _read(value: Any) -> float | None:

@@ -186,10 +186,8 @@ print(score["deceptive"] / (score["honest"] + score["deceptive"]))
             return
         save_adapter(folder / ADAPTER, self._model, self._tokenizer, encoder_id(o.encoder) or "")
         if o.encoder == LOCAL:
-            (folder / PART).mkdir()
-            for path in self._base.iterdir():
-                if path.is_file() and path.suffix in _FILES:
-                    shutil.copyfile(path, folder / PART / path.name)
+            others = [path.name for path in self._base.iterdir() if path.is_dir() or path.suffix not in _FILES]
+            shutil.copytree(self._base, folder / PART, ignore=lambda *_: others, copy_function=shutil.copyfile)
 
     @classmethod
     def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +17,7 @@ from liescope.detectors.detector_settings import WORDS
 from liescope.detectors.examples import Example, make_examples, target_column
 from liescope.detectors.judge.asking import Spent, ask_judge, check_model
 from liescope.detectors.judge.calibration import agreement, log_odds, mean_odds
-from liescope.detectors.judge.prompt import Criterion, JudgePrompt, read_prompt
+from liescope.detectors.judge.prompt import JudgePrompt, read_prompt
 from liescope.detectors.study.scores import score_table
 from liescope.detectors.text_form import TextConfig, View, checked_view, textualize
 from liescope.generate.players.run_limits import Limits
@@ -98,48 +97,42 @@ def judge_statements(
     that cannot be opened, RunPaused if it cannot be asked for now, and KeyboardInterrupt; replies are kept.
     """
     tables, facts = list[pl.DataFrame](), list[JudgeFacts]()
-    for view, spec in product(judges.views, judges.specs):
+    criteria = judges.prompt.criteria
+    weights = np.array([one.weight or 1.0 for one in criteria])
+    for view in judges.views:
         shown = text.model_copy(update={"view": view})
         items = _asked_about(evaluated, target, shown, judges.most, seed, first)
         if view != WORDS and not items:
             raise UsageError("no evaluated statement keeps what its speaker thought, so that no judge can be shown it")
         questions = [judges.prompt.about_statement(textualize(one, shown), target, view) for one in items]
-        spent = Spent()
-        asking = ask_judge(spec, questions, judges.limits, progress, spent=spent, say=say)
-        how = "stated confidence" if asking.stated else "log-probability"
-        said = [*([] if view == WORDS else [view]), *([how] if asking.stated else [])]
-        name = f"{JUDGE}{asking.label}" + (f" ({', '.join(said)})" if said else "")
-        if name in {fact.name for fact in facts}:
-            raise UsageError(f"two judges are called {name!r}; evaluate them one after the other")
-        found = {items[at].statement_id: answer for at, answer in sorted(asking.answers.items())}
-        told = np.array([*found.values()], dtype=np.float64).reshape(len(found), -1)
-        tables.append(score_table(list(found), _as_one(told, judges.prompt.criteria), name, target))
-        cost = spent.cost if asking.priced else None
-        failed, served = dict(asking.failed.most_common()), tuple(sorted(asking.served))
-        paid = (spent.found, spent.requests, spent.tokens, cost, judges.limits.currency)
-        facts.append(JudgeFacts(name, how, served, len(items), failed, *paid, view))
-        if spec == judges.specs[-1] and len(judges.specs) > 1:
-            table, fact = _together(tables[-len(judges.specs) :], facts[-1], target)
-            tables.append(table)
-            facts.append(fact)
+        scores = dict[str, Floats]()
+        for spec in judges.specs:
+            spent = Spent()
+            asking = ask_judge(spec, questions, judges.limits, progress, spent=spent, say=say)
+            how = "stated confidence" if asking.stated else "log-probability"
+            said = [*([] if view == WORDS else [view]), *([how] if asking.stated else [])]
+            name = f"{JUDGE}{asking.label}" + (f" ({', '.join(said)})" if said else "")
+            if name in {fact.name for fact in facts}:
+                raise UsageError(f"two judges are called {name!r}; evaluate them one after the other")
+            none = (np.nan,) * max(len(criteria), 1)
+            told = np.array([asking.answers.get(at, none) for at in range(len(items))]).reshape(len(items), len(none))
+            # of several criteria, each counts by its weight; one answer stays as it was said
+            scores[name] = expit(mean_odds(log_odds(told), weights)) if len(none) > 1 else told[:, 0]
+            cost = spent.cost if asking.priced else None
+            failed, served = dict(asking.failed.most_common()), tuple(sorted(asking.served))
+            paid = (spent.found, spent.requests, spent.tokens, cost, judges.limits.currency)
+            facts.append(JudgeFacts(name, how, served, len(items), failed, *paid, view))
+        if len(scores) > 1:
+            odds = log_odds(np.column_stack([*scores.values()]))
+            how = f"mean log-odds of {len(scores)} judges, {agreement(odds)}"
+            name = f"{JUDGE}mean of {', '.join(one.removeprefix(JUDGE) for one in scores)}"
+            scores[name] = expit(mean_odds(odds))
+            count = int((~np.isnan(odds)).any(1).sum())
+            facts.append(JudgeFacts(name, how, (), count, {}, 0, 0, 0, None, judges.limits.currency, view))
+        for name, score in scores.items():
+            there = np.flatnonzero(~np.isnan(score))
+            tables.append(score_table([items[at].statement_id for at in there], score[there], name, target))
     return tables, facts
-
-
-def _as_one(told: Floats, criteria: Sequence[Criterion]) -> Floats:
-    """(n,): the probability by answers, (n, criteria), each of which counts by its weight."""
-    if told.shape[1] < 2:
-        return told.reshape(-1)  # as it is said
-    return expit(mean_odds(log_odds(told), np.array([one.weight or 1.0 for one in criteria])))
-
-
-def _together(tables: Sequence[pl.DataFrame], fact: JudgeFacts, target: str) -> tuple[pl.DataFrame, JudgeFacts]:
-    """The scores and facts of several judges as one, on the statements that any of them scored. fact: of one."""
-    given = pl.concat(tables).pivot("scorer", index="statement_id", values="score").sort("statement_id")
-    names, odds = given.columns[1:], log_odds(given.drop("statement_id").to_numpy().astype(np.float64))
-    name = f"{JUDGE}mean of {', '.join(one.removeprefix(JUDGE) for one in names)}"
-    how = f"mean log-odds of {len(names)} judges, {agreement(odds)}"
-    table = score_table(given["statement_id"].to_list(), expit(mean_odds(odds)), name, target)
-    return table, JudgeFacts(name, how, (), table.height, {}, 0, 0, 0, None, fact.currency, fact.view)
 
 
 def _asked_about(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import mmap
 import os
 import re
 import shutil
@@ -441,14 +440,13 @@ def test_even_few_texts_or_one_class_make_batches(count: int) -> None:
         assert sorted(row for batch in found for row in batch) == list(range(count + 1))
 
 
-def test_tokens_are_the_same_in_memory_and_from_a_file(tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tokens_are_the_same_however_many_are_read_at_once(tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tokenizer = AutoTokenizer.from_pretrained(str(tiny_encoder))
     texts = ["who is lying", "look", "", "people voted before deciding"] * 50
-    monkeypatch.setattr("liescope.detectors.fine_tuning.batches._AT_ONCE", 7)
     kept = Tokens.of(tokenizer, texts)
-    monkeypatch.setattr("liescope.detectors.fine_tuning.batches._IN_MEMORY", 100)
+    monkeypatch.setattr("liescope.detectors.fine_tuning.batches._AT_ONCE", 7)
     mapped = Tokens.of(tokenizer, iter(texts), 8)
-    assert isinstance(mapped.ids.base, memoryview | mmap.mmap)
+    assert isinstance(mapped.ids, np.memmap)
     assert np.array_equal(kept.ids, mapped.ids)
     assert np.array_equal(kept.ends, mapped.ends)
     plain = tokenizer([texts[at] for at in (3, 0, 2)], padding=True, return_tensors="pt")
