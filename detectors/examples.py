@@ -19,6 +19,7 @@ from liescope.data_cards import tables
 from liescope.data_cards.tables import SPLITS
 from liescope.detectors.detector_settings import WORDS
 from liescope.detectors.view.transcript import SAID, GameMoment, Transcript, TranscriptTurn
+from liescope.games.core import Place
 from liescope.generate.corpus.hub import hub_repo
 from liescope.generate.corpus.read import Corpus, collected, read
 from liescope.labeling.label import LOST_TEXT, Heard, known_before, text_is_lost
@@ -27,8 +28,6 @@ TARGETS = tuple(tables.TARGETS)
 GOLD = "gold"
 _LARGE = ("transcript",)  # no detector reads it
 _ASSESSED = ("self", "peer")  # labels of games played with assessments
-Place = tuple[str, str, int, str, int]
-"""Where something was said: the game, who, the day, its phase and round."""
 _BACKSLASH = "\\"
 _NOTED = pl.col("read_notes").list.contains(LOST_TEXT).fill_null(value=False)
 _LOST = (pl.col("text").str.strip_chars() == _BACKSLASH) | _NOTED

@@ -213,6 +213,8 @@ class Outcome:
     days: int
 
 
+Place = tuple[str, str, int, str, int]
+"""Where something was said: the game, who, the day, its phase and round."""
 Asks = tuple[Ask, ...]
 Replies = tuple[Reply, ...]
 Play = Generator[Asks, Replies, Outcome]

@@ -33,7 +33,7 @@ from liescope.common.text import ASSISTANT
 from liescope.data_cards.tables.declare import DECEPTION_TYPES
 from liescope.detectors.detector import Detector, DetectorOptions, Groups, Progress, Publication, silent
 from liescope.detectors.detector_settings import WORDS
-from liescope.detectors.examples import Example, Place, place_of
+from liescope.detectors.examples import Example, place_of
 from liescope.detectors.folds import Rows, by_game, by_unit
 from liescope.detectors.logistic import TRAIN_AGAIN, read_numbers, two_columns, write_numbers
 from liescope.detectors.probing.heads import ATTENTION, Head, HeadName, learn
@@ -55,6 +55,7 @@ from liescope.detectors.probing.language_model import (
 )
 from liescope.detectors.probing.styles import doubled
 from liescope.detectors.text_form import TextConfig, clean, hide_roles, textualize, viewed
+from liescope.games.core import Place
 
 CHAT, TEXT = "chat", "text"
 KEPT = "kept by players"
@@ -168,9 +169,10 @@ class ProbeDetector(Detector):
         found = {"layer": detector._states.layers[0], "model": kept_name(options.model)}
         detector.options = detector.options.model_copy(update=found)
         detector._heads = {"": head}
-        if (width := len(detector._probed())) != head.spread.size:
+        width, reads = len(detector._probed()), head.arrays["mean"].size
+        if width != reads:
             what = "questions" if options.read == YES_NO else f"numbers to a state of {options.model}"
-            raise UsageError(f"the probe reads {head.spread.size:,} numbers, and there are {width:,} {what}")
+            raise UsageError(f"the probe reads {reads:,} numbers, and there are {width:,} {what}")
         return detector
 
     def _open(self) -> None:
@@ -195,10 +197,10 @@ class ProbeDetector(Detector):
 
     def _keep(self, model: LanguageModel, folder: str) -> tuple[int, ...]:
         """Use the states that players kept in a folder; their layers."""
-        from liescope.detectors.probing.kept_states import kept_states
+        from liescope.generate.players.kept_states import states_said
 
         o = self.options
-        layers, self._kept = kept_states(folder, o.model, o.read == "last", o.layer)
+        layers, self._kept = states_said(folder, o.model, o.read == "last", o.layer)
         if layers[-1] > model.layers or any(one.shape[1] != model.width for one in self._kept.values()):
             raise UsageError(f"the kept states are not of {o.model}: its layers or their width are others")
         return layers
@@ -297,7 +299,7 @@ class ProbeDetector(Detector):
         kinds = [kind for kind in ("", *TYPES) if not kind or (folder / _file(kind)).is_file()]
         detector._heads = {kind: Head.read(folder / _file(kind), len(now), o.head) for kind in kinds}
         then = read_numbers(folder / _PROBE_FILE, now.shape)
-        if np.median(np.abs(now - then) / detector._heads[""].spread) > _APART:
+        if np.median(np.abs(now - then) / detector._heads[""].arrays["spread"]) > _APART:
             raise BadData(
                 f"the language model {o.model!r} is not the one that {folder} was trained with (its states for a fixed "
                 "sentence differ); get that version, or train again"

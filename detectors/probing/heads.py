@@ -55,11 +55,6 @@ class Head:
     name: str
     arrays: Arrays
 
-    @property
-    def spread(self) -> NDArray[np.floating[Any]]:
-        """(width,): the standard deviation of states."""
-        return self.arrays["spread"]
-
     def odds(self, states: States) -> Floats:
         """(n,): log-odds of deception."""
         import torch
@@ -132,7 +127,7 @@ def learn(name: str, states: States, y: Bools, groups: Groups, strength: float, 
 def _along(name: str, scaled: Floats, y: Bools) -> dict[str, Any]:
     """Weights and offset of a head that knows the classes by their means. scaled: (n, width)."""
     from scipy.linalg import solve
-    from sklearn.covariance import ledoit_wolf_shrinkage
+    from sklearn.covariance import ledoit_wolf
 
     high, low = scaled[y].mean(axis=0), scaled[~y].mean(axis=0)
     if name == "mean-difference":
@@ -141,9 +136,8 @@ def _along(name: str, scaled: Floats, y: Bools) -> dict[str, Any]:
         steep = float(one.weights[0] / one.spread[0])
         return {"weights": along * steep, "offset": one.offset - one.mean[0] * steep}
     inside = scaled - np.where(y[:, None], high, low)
-    shrunk, covariance = ledoit_wolf_shrinkage(inside, assume_centered=True), inside.T @ inside / len(y)
-    covariance *= 1 - shrunk
-    covariance[np.diag_indices_from(covariance)] += shrunk * (inside**2).mean() + _RIDGE
+    covariance, _ = ledoit_wolf(inside, assume_centered=True)
+    covariance[np.diag_indices_from(covariance)] += _RIDGE
     weights = solve(covariance, high - low, assume_a="pos")
     return {"weights": weights, "offset": logit(y.mean()) - weights @ (high + low) / 2}
 

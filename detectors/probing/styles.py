@@ -1,15 +1,15 @@
 """Styles: rewritings of a statement that change how it is said and not what: no word that negates, counts, names or
 hedges is added, dropped or put in another's place. A detector of deception should not mind; probes often do.
 
-Words in place of others and sentences around all are in styles.toml. Another language is only such a sentence, since no
-rule translates the words.
+What stands in place of words and of patterns, and around all, is in styles.toml. Another language is only a sentence
+around, since no rule translates the words.
 """
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -25,7 +25,6 @@ from liescope.detectors.view.transcript import Transcript
 STYLES: Mapping[str, Mapping[str, Any]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 """Every style, by name."""
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
-_SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _EXACT = frozenset(("never", "nobody", "nothing", "neither", "cannot", "without", "three", "seven", "eight"))
 
 
@@ -44,7 +43,10 @@ def styled(text: str, style: str, keep: Collection[str] = (), seed: int = 0) -> 
         found = found[:1].upper() + found[1:] if word[0].isupper() else found
         return _mistyped(found, draw) if style == "typos" else found
 
-    said = _RULES.get(style, str)(_WORD.sub(other, text))
+    said = _WORD.sub(other, text)
+    for pattern, instead in STYLES[style].get("replace", ()):
+        said = re.sub(pattern, instead, said)
+    said = said.upper() if style == "capitals" else said
     before, after = draw.choice(STYLES[style].get("around", [("", "")]))
     return f"{before}{said}{after}" if said else text
 
@@ -55,19 +57,6 @@ def _mistyped(word: str, draw: Random) -> str:
         return word
     at = draw.randrange(1, len(word) - 2)
     return word[:at] + draw.choice((word[at + 1] + word[at], word[at])) + word[at + 2 :]
-
-
-def _terse(text: str) -> str:
-    parts = (re.sub(r"\s+(?=[,.!?]|$)|^\s+|\s+(?=\s)", "", one).rstrip(".!") for one in _SENTENCE.split(text))
-    return "; ".join(filter(None, parts))
-
-
-_RULES: Mapping[str, Callable[[str], str]] = {
-    "formal": lambda text: text.replace("!", "."),
-    "terse": _terse,
-    "capitals": lambda text: re.sub(r"\.(?=\s|$)", "!!", text.upper()),
-    "Markdown": lambda text: "\n".join(f"- **{one}**" for one in _SENTENCE.split(text.strip())),
-}
 
 
 def in_style(examples: Sequence[Example], style: str, seed: int = 0) -> list[Example]:

@@ -14,24 +14,28 @@ import asyncio
 import fcntl
 import json
 import os
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Self
-from urllib.parse import quote
+from urllib.parse import quote, unquote_plus
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BeforeValidator, Field, model_validator
 
 from liescope.common.errors import BadData, UsageError
-from liescope.common.reading import Reading, read_bytes
-from liescope.common.stores import check_not_in_store
-from liescope.games.core import Ask
+from liescope.common.reading import Reading, read_bytes, read_text
+from liescope.common.stores import check_not_in_store, local
+from liescope.games.core import Ask, AskKind, Place
 from liescope.generate.players.player_registry import SeatOptions
 
 ASKED_FOR = {"kv_transfer_params": {"include_output_tokens": True}}
 """What a request for hidden states holds."""
+_SPOKEN = (AskKind.SPEAK, AskKind.EXPLAINED_VOTE)
+_NAMED = re.compile(r"[?&]states_to=([^&\"]+)")
 _LARGEST = 2**32  # bytes of a server's file
 _LOCKED, _PATIENCE, _PAUSE = 60.0, 2.0, 0.05  # seconds to wait for a locked file, for one to appear, and between looks
 
@@ -180,6 +184,58 @@ def read_states(folder: str | os.PathLike[str]) -> Iterator[KeptStates]:
             if found.states.dtype != np.float16 or not shaped or not 0 <= found.answer < len(found.tokens):
                 raise BadData(f"{path} does not hold what its metadata says; delete it")
         yield found
+
+
+def states_said(
+    given: str, model: str, last: bool, layer: int = 0
+) -> tuple[tuple[int, ...], dict[Place, NDArray[np.float16]]]:
+    """(layers, by statement (layers, width), the mean over its answer's tokens, or the state at the last of them).
+
+    given: a folder that players named in `states_to`, or their run's; model: of which model, where several kept theirs;
+    layer: this one alone, 0 for all. Raises UsageError where there are none, BadData for states that are not alike.
+    """
+    folders = tuple(_folders(given))
+    times = [path.stat().st_mtime_ns for folder in folders for path in folder.glob("*/*.safetensors")]
+    found = _said(folders, last, (len(times), max(times, default=0)))
+    if not found:
+        raise UsageError(
+            f"{given} keeps no states of anything said; name the folder that players were given in states_to, or the "
+            "run's"
+        )
+    name = next(iter(found)) if len(found) == 1 else Path(model).resolve().name if Path(model).is_dir() else model
+    if name not in found:
+        raise UsageError(f"{given} keeps states of {', '.join(sorted(found))}, not of {name}; name one with --model")
+    (layers, _), *others = {(layers, states.shape[1]) for layers, states in found[name].values()}
+    if others:
+        raise BadData(f"{given} keeps different layers of {name or 'a model'}; learn from runs that keep the same")
+    if layer and layer not in layers:
+        raise UsageError(f"{given} keeps the layers {', '.join(map(str, layers))}; --layer {layer} is none of them")
+    at = [layers.index(layer)] if layer else [*range(len(layers))]
+    return tuple(layers[one] for one in at), {place: states[at] for place, (_, states) in found[name].items()}
+
+
+@lru_cache(maxsize=1)
+def _said(
+    folders: tuple[Path, ...], last: bool, _changed: object
+) -> Mapping[str, Mapping[Place, tuple[tuple[int, ...], NDArray[np.float16]]]]:
+    """By model and statement, its layers and states."""
+    found: dict[str, dict[Place, tuple[tuple[int, ...], NDArray[np.float16]]]] = {}
+    for one in (one for folder in folders for one in read_states(folder) if one.kind in _SPOKEN):
+        place = one.game_id, one.speaker, one.day, one.phase, one.round
+        found.setdefault(one.model, {})[place] = one.layers, one.states[-1] if last else one.mean.astype(np.float16)
+    return found
+
+
+def _folders(given: str) -> Iterator[Path]:
+    """A folder, and those that the seats of its run name in `states_to`."""
+    from liescope.generate.runs.run_folder import CONFIG_FILE
+
+    folder = local(given)
+    if not folder.is_dir():
+        raise UsageError(f"there is no folder {given} with kept states")
+    yield folder
+    if (config := folder / CONFIG_FILE).is_file():
+        yield from {Path(unquote_plus(one)) for one in _NAMED.findall(read_text(config))} - {folder}
 
 
 def _path(folder: Path, ask: Ask) -> Path:

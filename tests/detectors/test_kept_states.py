@@ -15,11 +15,10 @@ from sklearn.metrics import roc_auc_score
 from liescope import evaluate, score, train
 from liescope.common.errors import BadData, UsageError
 from liescope.detectors.examples import labelled, place_of, read_statements
-from liescope.detectors.probing.kept_states import kept_states
 from liescope.detectors.probing.language_model import Passage, language_model
 from liescope.detectors.view.transcript import read_transcripts
 from liescope.games.core import Ask, AskKind, Phase
-from liescope.generate.players.kept_states import keep_states
+from liescope.generate.players.kept_states import keep_states, states_said
 from tests.detectors.planted_model import HEARD, make_planted
 
 Keep = Callable[..., Path]
@@ -102,7 +101,7 @@ def test_each_statement_has_its_own_states(make_corpus: Any, tmp_path: Path) -> 
             keep_states(tmp_path, ask, (1,), [1, 2, 3, 4], states, 2)
     rows = {key: step for step, key in enumerate(statements["statement_id"])}
     for last, more in ((False, 3), (True, 4)):
-        _, kept = kept_states(str(tmp_path), "any", last)
+        _, kept = states_said(str(tmp_path), "any", last)
         found = [kept[place][0, 0] - more for one in data.examples if (place := place_of(one))]
         assert found == [rows[one.statement_id] for one in data.examples]
 
