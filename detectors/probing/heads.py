@@ -113,6 +113,7 @@ def learn(name: str, states: States, y: Bools, groups: Groups, strength: float, 
     values = states[~np.isnan(states[..., 0])]  # every token's
     mean, spread = values.mean(axis=0, dtype=np.float64), values.std(axis=0, dtype=np.float64)
     spread[spread == 0] = 1.0
+    found: Mapping[str, Any]
     if name in ("mlp", ATTENTION):
         found = _descended(name, {"mean": mean, "spread": spread}, states, y, groups, strength, seed)
     elif name == "logistic":
@@ -161,45 +162,46 @@ def _odds(arrays: Mapping[str, Any], states: States) -> Any:
 
 def _descended(
     name: str, fixed: Arrays, states: States, y: Bools, groups: Groups, strength: float, seed: int
-) -> dict[str, Any]:
+) -> Arrays:
     """The arrays of a head that is learned step by step."""
     import torch
     from threadpoolctl import threadpool_limits
 
     truth = torch.from_numpy(y.astype(np.float32))
 
-    def start(rows: Rows) -> dict[str, Any]:
-        if name == ATTENTION:  # all tokens weigh the same
-            means = np.nanmean((states[rows] - fixed["mean"]) / fixed["spread"], axis=1)
-            one = ScaledLogistic.learned(means, y[rows], strength)
-            weights = one.weights / one.spread
-            return {"weights": weights, "offset": one.offset - one.mean @ weights, "query": np.zeros_like(weights)}
-        width, draw = len(fixed["mean"]), np.random.default_rng(seed)
-        hidden = draw.normal(0, width**-0.5, (_HIDDEN, width))
-        return {"weights": np.zeros(_HIDDEN), "offset": 0.0, "hidden": hidden, "bias": np.zeros(_HIDDEN)}
-
-    def epochs(rows: Rows) -> Iterator[dict[str, Any]]:
-        order, begun = np.random.default_rng(seed), start(rows)
-        yield begun
-        held = {key: torch.tensor(one, dtype=torch.float32) for key, one in fixed.items()}
+    def epochs(rows: Rows) -> Iterator[Arrays]:
+        """As it begins, and after each epoch."""
+        order, begun = np.random.default_rng(seed), _begun(name, fixed, states[rows], y[rows], strength, seed)
         moved = {key: torch.tensor(one, dtype=torch.float32, requires_grad=True) for key, one in begun.items()}
+        every = {**{key: torch.tensor(one, dtype=torch.float32) for key, one in fixed.items()}, **moved}
         optimizer = torch.optim.AdamW(moved.values(), lr=_RATE, weight_decay=0.01 / strength)
-        for _ in range(_EPOCHS):
+        while True:
+            yield {key: one.detach().numpy().copy() for key, one in every.items()}
             for part in np.array_split(order.permutation(rows), -(-len(rows) // max(_BATCH, len(rows) // _BATCHES))):
                 optimizer.zero_grad()
-                odds = _odds({**held, **moved}, states[part])
+                odds = _odds(every, states[part])
                 loss = torch.nn.functional.binary_cross_entropy_with_logits(odds, truth[part])
                 loss.backward()  # type: ignore[no-untyped-call]
                 optimizer.step()
-            yield {key: one.detach().numpy().copy() for key, one in moved.items()}
 
     learn, check = held_out_rows(np.full(len(y), ""), y, groups, _ASIDE, seed)
     losses = list[float]()
     with threadpool_limits(1):  # as of the products in L-BFGS, those of a step are small
-        for arrays in epochs(learn) if len(check) else ():
-            odds = Head(name, {**fixed, **{key: np.asarray(one) for key, one in arrays.items()}}).odds(states[check])
+        for arrays in islice(epochs(learn), _EPOCHS + 1) if len(check) else ():
+            odds = Head(name, arrays).odds(states[check])
             losses.append(float(np.logaddexp(0, np.where(y[check], -odds, odds)).mean()))
             if len(losses) - int(np.argmin(losses)) > _PATIENCE:
                 break
         many = int(np.argmin(losses)) if losses else _EPOCHS // 2
         return next(islice(epochs(np.arange(len(y))), many, None))
+
+
+def _begun(name: str, fixed: Arrays, states: States, y: Bools, strength: float, seed: int) -> dict[str, Any]:
+    """What descent begins with: of attention, all tokens weigh the same."""
+    if name == ATTENTION:
+        one = ScaledLogistic.learned(np.nanmean((states - fixed["mean"]) / fixed["spread"], axis=1), y, strength)
+        weights = one.weights / one.spread
+        return {"weights": weights, "offset": one.offset - one.mean @ weights, "query": np.zeros_like(weights)}
+    width = len(fixed["mean"])
+    hidden = np.random.default_rng(seed).normal(0, width**-0.5, (_HIDDEN, width))
+    return {"weights": np.zeros(_HIDDEN), "offset": 0.0, "hidden": hidden, "bias": np.zeros(_HIDDEN)}

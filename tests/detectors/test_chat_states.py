@@ -80,6 +80,34 @@ def test_every_template_shows_what_was_said_and_then_the_own_words(
         assert words.replace("be brief", "<unk> <unk>") in before
 
 
+@pytest.mark.parametrize("joined", [(), (" t",), ("> ",), (">", "> t"), ("> t", "al")])
+@pytest.mark.parametrize("name", ["takes all", "strips", "thinks"])
+def test_own_words_begin_with_the_first_token_that_holds_any_of_them(
+    model: LanguageModel, monkeypatch: pytest.MonkeyPatch, name: str, joined: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr(model, "_tokenizer", by_bytes(joined, TEMPLATES[name]))
+    ids, start = model._ids(Passage(CHAT, "talk"), (), 256)
+    before, _ = model._rendered(CHAT, ())
+    held = [model._tokenizer.decode(ids[:end]) for end in (start, start + 1, len(ids))]
+    assert held[2] == before + "talk"
+    assert len(held[0]) <= len(before) < len(held[1])
+
+
+def by_bytes(joined: tuple[str, ...], template: str) -> Any:
+    """A tokenizer of bytes, some of which are one token together, whatever words they belong to."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    known, merges = [*pre_tokenizers.ByteLevel.alphabet()], list[tuple[str, str]]()
+    for one in (text.replace(" ", "Ġ") for text in joined):
+        merges += [(one[:end], one[end]) for end in range(1, len(one)) if one[: end + 1] not in known]
+        known += [one[: end + 1] for end in range(1, len(one)) if one[: end + 1] not in known]
+    plain = Tokenizer(models.BPE({one: at for at, one in enumerate(known)}, merges))
+    plain.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    plain.decoder = decoders.ByteLevel()
+    return PreTrainedTokenizerFast(tokenizer_object=plain, chat_template=template)
+
+
 def test_a_template_that_takes_no_chat_is_told_and_one_without_own_words_too(
     under: Callable[[str], LanguageModel],
 ) -> None:
