@@ -111,7 +111,7 @@ def _halves(path: Path) -> Iterator[_Half]:
         if "instruction" in said:
             told = {"instruction": label.of(row.get("deceptive"))}
         for name, lies in told.items():
-            if "statement" not in said or name not in said or lies is None:
+            if not {"statement", name} <= said.keys() or lies is None:
                 raise BadData(
                     f"{path}, line {line}: it lacks a statement, or its instruction with deceptive (true or false), or "
                     f"both honest_instruction and deceptive_instruction; {_ADVICE}"

@@ -126,8 +126,7 @@ def _read_head(kind: Architecture, given: Any) -> tuple[Head, float]:
         scale = np.float32(np.linalg.norm(along))
         arrays |= {"mean": flat * 0, "spread": flat, "offset": -threshold[0], "scale": scale}
     else:
-        alone = [ours for ours in ("weights", "offset") if arrays[ours].shape[:1] == (1,)]
-        arrays |= {ours: arrays[ours][0] for ours in alone}
+        arrays |= {ours: arrays[ours][0] for ours in ("weights", "offset") if arrays[ours].shape[:1] == (1,)}
     name = next(name for name, one in _SHAPES.items() if one == kind)
     head = Head(name, {key: np.asarray(one) for key, one in arrays.items()})
     return head.checked(arrays["mean"].size, names), 0.0 if kind == "dim" else float(threshold[0])
