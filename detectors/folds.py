@@ -5,7 +5,7 @@ unit to hold out, such as a speaking model.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,24 +50,16 @@ def out_of_fold(fold: Rows, fit_predict: Callable[[Rows, Rows, int], Floats]) ->
     return score
 
 
-def by_unit(units: NDArray[np.str_], games: NDArray[np.str_], y: Bools, rows: Rows) -> list[tuple[Rows, Rows]]:
-    """(rows to fit on, rows to score), a third of the units and their games out each time; folds with both classes."""
-    found = []
-    for away in _dealt(units[rows]):
-        out = rows[np.isin(units[rows], away)]
-        rest = rows[~np.isin(games[rows], np.unique(games[out]))]
-        found.append((rest, out))
-    return [fold for fold in found if all(_both(y[side]) for side in fold)]
-
-
-def by_game(games: NDArray[np.str_], y: Bools, rows: Rows, seed: int) -> list[tuple[Rows, Rows]]:
-    """`by_unit` with games as units; none if a class occurs in only one game."""
-    most = min(len(np.unique(games[rows][y[rows] == label])) for label in (True, False))
-    if most < 2:
+def leaving_out(units: NDArray[np.str_], games: NDArray[np.str_], y: Bools, seed: int) -> list[tuple[Rows, Rows]]:
+    """(rows to fit on, rows to score), each time leaving out a third of the units, which may be games, and every game
+    they are in. Folds that lack a class on either side are left out.
+    """
+    if not _both(y):
         return []
-    fold = fold_of(y[rows], games[rows], min(_INNER_FOLDS, most), seed)
-    found = [(rows[fold != number], rows[fold == number]) for number in np.unique(fold)]
-    return [fold for fold in found if all(_both(y[side]) for side in fold)]
+    fold = fold_of(y, units, min(_INNER_FOLDS, len(np.unique(units))), seed)
+    away = [fold == number for number in np.unique(fold)]
+    found = [(np.flatnonzero(~np.isin(games, games[out])), np.flatnonzero(out)) for out in away]
+    return [sides for sides in found if all(_both(y[side]) for side in sides)]
 
 
 def held_out_rows(
@@ -96,18 +88,6 @@ def held_out_rows(
                 return learn, check
     learn, check = next(GroupShuffleSplit(1, test_size=share, random_state=seed).split(rows, groups=groups))
     return learn, check
-
-
-def _dealt(units: NDArray[np.str_]) -> Iterator[list[str]]:
-    """The units in `_INNER_FOLDS` groups with about equally many statements."""
-    names, counts = np.unique(units, return_counts=True)
-    groups: list[list[str]] = [[] for _ in range(min(_INNER_FOLDS, len(names)))]
-    sizes = [0] * len(groups)
-    for at in np.argsort(-counts, kind="stable"):
-        smallest = sizes.index(min(sizes))
-        groups[smallest].append(str(names[at]))
-        sizes[smallest] += int(counts[at])
-    return iter(groups)
 
 
 def _both(y: Bools) -> bool:

@@ -34,7 +34,7 @@ from liescope.data_cards.tables.declare import DECEPTION_TYPES
 from liescope.detectors.detector import Detector, DetectorOptions, Groups, Progress, Publication, silent
 from liescope.detectors.detector_settings import WORDS
 from liescope.detectors.examples import Example, place_of
-from liescope.detectors.folds import Rows, by_game, by_unit
+from liescope.detectors.folds import Rows, leaving_out
 from liescope.detectors.logistic import TRAIN_AGAIN, read_numbers, two_columns, write_numbers
 from liescope.detectors.probing.heads import ATTENTION, Head, HeadName, learn
 from liescope.detectors.probing.heads import States as HeadStates
@@ -231,11 +231,11 @@ class ProbeDetector(Detector):
         """(the layer with the highest mean held-out AUROC, what was held out: speaking models, or else games)."""
         from sklearn.metrics import roc_auc_score
 
-        left_out, folds, rows = "speaking models that were held out", list[tuple[Rows, Rows]](), np.arange(len(y))
+        left_out, folds, seed = "speaking models that were held out", list[tuple[Rows, Rows]](), self.options.seed
         if len(np.unique(models)) >= _MODELS:
-            folds = by_unit(models, groups, y, rows)
+            folds = leaving_out(models, groups, y, seed)
         if len(folds) < 2:
-            left_out, folds = "games that were held out", by_game(groups, y, rows, self.options.seed)
+            left_out, folds = "games that were held out", leaving_out(groups, groups, y, seed)
         if not folds:
             raise UsageError("too few games to hold any out and choose a layer on them; name one with --layer")
         layers = self._states.layers
