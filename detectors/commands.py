@@ -15,13 +15,7 @@ from liescope.common.console import emit, let_interrupts_end_reads, put, standar
 from liescope.common.errors import BadData, UsageError
 from liescope.common.stores import address_of
 from liescope.common.text import plain
-from liescope.detectors.detector_settings import (
-    AuditSettings,
-    BenchSettings,
-    EvaluateSettings,
-    ImportProbeSettings,
-    ScoreFileSettings,
-)
+from liescope.detectors import detector_settings as settings
 
 if TYPE_CHECKING:
     from liescope.detectors.study.figures import StudyResult
@@ -32,7 +26,7 @@ Corpus = Annotated[str, typer.Option(help="A corpus that `liescope build` made, 
 
 
 @app.command()
-@with_settings(ScoreFileSettings)
+@with_settings(settings.ScoreFileSettings)
 def score(
     *,
     model: Annotated[str, typer.Argument(help="A model folder that `liescope train` made, or USER/NAME on the Hub.")],
@@ -73,7 +67,7 @@ def score(
         return
     if "part" in given:
         raise UsageError("--part scores a share of a file into another; give --in and --out")
-    own = ScoreFileSettings.of(given)
+    own = settings.ScoreFileSettings.of(given)
     loaded = opened(model, own.cache, own.states)
     tables = loaded.score_stream(
         rows_of(file, own) if file else texts or _typed(), coverage=own.coverage, reasons=own.reasons, columns=given
@@ -115,7 +109,7 @@ def _say_notes(notes: Iterable[str]) -> None:
 
 
 @app.command("import probe")
-@with_settings(ImportProbeSettings)
+@with_settings(settings.ImportProbeSettings)
 def import_probe(
     *,
     source: Annotated[str, typer.Argument(help="A probe.pt, a folder with one, or USER/NAME on the Hub.")],
@@ -139,7 +133,7 @@ def import_probe(
 
 
 @app.command()
-@with_settings(EvaluateSettings)
+@with_settings(settings.EvaluateSettings)
 def evaluate(
     *,
     models: Annotated[list[str], typer.Argument(help="Model folders that `liescope train` made.")],
@@ -161,7 +155,7 @@ def evaluate(
 
 
 @app.command()
-@with_settings(BenchSettings)
+@with_settings(settings.BenchSettings)
 def bench(
     *,
     detectors: Annotated[
@@ -190,7 +184,7 @@ def bench(
 
 
 @app.command()
-@with_settings(AuditSettings)
+@with_settings(settings.AuditSettings)
 def audit(
     *,
     corpus: Annotated[str, typer.Argument(help="A corpus that `liescope build` made, USER/NAME on the Hub, or a run.")],

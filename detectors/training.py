@@ -134,8 +134,8 @@ def train(
     Parameters
     ----------
     kind : str, optional
-        "tfidf", "embedding", "encoder" or any other in the registry, with options as "tfidf?words=3" or by keyword;
-        `usual_kind` if None.
+        "tfidf", "embedding", "encoder" or any other in the registry, with options as "tfidf?words=3" or by keyword; if
+        None, "duo" for who deceives in a game, "tfidf" for statements, texts and conversations.
     corpus : str, path or data
         A corpus folder, a corpus on the Hub ("USER/NAME"), or a run's folder, which is labelled and split as `build`
         does. Or data: a list of texts, of conversations (lists of messages) or of mappings, or a frame of polars,
@@ -182,7 +182,8 @@ def train(
             check(found)
             check_may_train(found)
             target = own.target or usual_target(found)
-            recipe = Recipe.of(kind or usual_kind(target), target, own, options)
+            kind = kind or ("duo" if target == ROLE else "tfidf")
+            recipe = Recipe.of(kind, target, own, options)
             with _folder_for(Path(out)) as fresh:
                 name = source_name(corpus) if own.pairs is None else f"instructed pairs ({Path(own.pairs).name})"
                 material = read_material(found, name, target, recipe.text)
@@ -193,11 +194,6 @@ def train(
     except OSError as error:
         why = error.strerror or error
         raise UsageError(f"{out} cannot be written ({why}); make room for it or choose another --out") from error
-
-
-def usual_kind(target: str) -> str:
-    """The kind if none is named: `duo` for who deceives in a game; `tfidf` for statements, texts and conversations."""
-    return "duo" if target == ROLE else "tfidf"
 
 
 @contextmanager

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from liescope.common.errors import BadData, UnknownName
+from liescope.common.errors import BadData
 from liescope.common.statistics import codes
 from liescope.data_cards.tables import SPLITS
 from liescope.detectors.examples import target_column
@@ -59,12 +59,6 @@ class ScoringPlan:
     def concerned(self, table: pl.DataFrame) -> pl.DataFrame:
         """The statements that are evaluated or used to choose thresholds."""
         return table.filter(pl.col("split").is_in({*self.splits, self.threshold_split} - {None}))
-
-
-def check_split(split: str) -> None:
-    """Raises UnknownName."""
-    if split not in (ALL, OUT_OF_FOLD, "test"):
-        raise UnknownName("split", split, (ALL, OUT_OF_FOLD, "test"))
 
 
 WITHIN_TASK = "within_task"
