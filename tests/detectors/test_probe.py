@@ -17,7 +17,7 @@ from liescope.common.errors import BadData, UsageError
 from liescope.detectors import load
 from liescope.detectors.examples import Example, labelled, read_statements
 from liescope.detectors.kinds.probe import ProbeDetector, ProbeOptions, passage
-from liescope.detectors.probing.language_model import Activations, LanguageModel, Passage, language_model
+from liescope.detectors.probing.language_model import TOKENS, Activations, LanguageModel, Passage, language_model
 from liescope.detectors.text_form import TextConfig
 
 LAYERS = (1, 2, 3, 4)
@@ -87,6 +87,20 @@ def test_no_token_of_a_statement_is_ever_cut(model: LanguageModel, words: int) -
     for at in {0, words // 2, words - 1}:
         changed = Passage("we should talk " * 9, " ".join([*own[:at], "evidence", *own[at + 1 :]]))
         assert not alike(model.states([changed], LAYERS, 12), states)
+
+
+def test_tokens_that_are_read_each_are_those_of_the_first_pass_and_none_stands_for_another(
+    model: LanguageModel,
+) -> None:
+    words = ["calm"] * 40
+    texts = [Passage("", " ".join(one)) for one in (words, [*words[:-1], "evidence"], ["evidence", *words[1:]])]
+    first, other_end, other_begin = model.states(texts, LAYERS, 12, "each")
+    assert first.shape == (4, TOKENS, 64)
+    assert (~np.isnan(first[0]).any(axis=1)).tolist() == [True] * 11 + [False] * (TOKENS - 11)
+    assert np.allclose(first, other_end, atol=2e-3, equal_nan=True)
+    assert not np.allclose(first, other_begin, atol=2e-3, equal_nan=True)
+    (mean,) = model.states([Passage("", " ".join(words[:11]))], LAYERS, 12)
+    assert np.allclose(np.nanmean(first.astype(np.float32), axis=1), mean, rtol=5e-3, atol=5e-3)
 
 
 def test_what_came_before_is_cut_from_its_beginning(model: LanguageModel) -> None:
