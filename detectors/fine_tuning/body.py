@@ -149,10 +149,7 @@ def _sign(model: Any, tokenizer: Any) -> Floats:
     """(width,) of length 1: what the network below the head makes of `SENTENCE`, on average over its tokens."""
     import torch
 
-    was = model.training
-    model.eval()
     read = tokenizer(SENTENCE, return_tensors="pt", return_token_type_ids=False).to(model.device)
     with torch.inference_mode():
         state = getattr(model, model.base_model_prefix)(**read)[0].float().mean(dim=(0, 1))
-    model.train(was)
     return np.asarray((state / state.norm()).cpu().numpy())

@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, TypeAdapter
 
 from liescope.common.errors import UsageError
-from liescope.common.reading import Reading
+from liescope.common.reading import read_json
 from liescope.common.statistics import Bools
 from liescope.common.stores import check_not_in_store
 from liescope.detectors.detector import Groups, Progress
@@ -35,20 +35,10 @@ from liescope.detectors.folds import Rows
 from liescope.detectors.precision import NetworkOptions, Precision, device
 
 
-def recompute_activations(model: Any) -> None:
-    """Recompute activations in the backward pass instead of storing them. Raises UsageError for a model that cannot."""
-    if not model.supports_gradient_checkpointing:
-        raise UsageError(f"a {model.config.model_type} encoder cannot recompute activations; leave --checkpointing out")
-    enable = getattr(model, "activation_checkpointing_enable", None) or model.gradient_checkpointing_enable
-    enable({"use_reentrant": False})
-
-
 class FineTuningOptions(NetworkOptions):
     """checkpoints belong to this machine and are not saved."""
 
-    batch_size: int = Field(
-        default=32, ge=1, description="statements at a time on average: more of short ones, fewer of long ones"
-    )
+    batch_size: int = Field(default=32, ge=1, description="statements at a time on average: more of short ones")
     batch_tokens: int = Field(
         default=0, ge=0, description="tokens at a time at most, padding included, instead of --batch-size"
     )
@@ -66,16 +56,12 @@ class FineTuningOptions(NetworkOptions):
         ge=0,
         description="choose after this many epochs without gain on games kept aside, 0 for after the last",
     )
-    scheduler: str = Field(
-        default="linear", description="how the learning rate falls, by its name in transformers, as in cosine"
-    )
+    scheduler: str = Field(default="linear", description="how the learning rate falls, as in linear or cosine")
     warmup: float = Field(default=0.1, ge=0, description="steps until the peak, below 1 a share of all")
     weight_decay: float = Field(default=0.01, ge=0, description="of AdamW")
     accumulate: int = Field(default=1, ge=1, description="batches whose gradients are added up for one step")
     checkpointing: bool = Field(default=False, description="less memory for more time: compute activations twice")
-    attention: str = Field(
-        default="", description="attention of the encoder while it learns, as in eager, sdpa, flash_attention_2"
-    )
+    attention: str = Field(default="", description="how it attends as it learns: eager, sdpa, flash_attention_2")
     lora: int = Field(default=0, ge=0, description="rank of the LoRA updates, 0 to change every weight")
     quantize: int = Field(
         default=0,
@@ -139,8 +125,8 @@ def ranking(y: Bools, games: Groups) -> Callable[[Any], dict[str, float]] | None
     return measure
 
 
-Choice = tuple[int, int, Losses]
-"""The number of steps to learn from all for, how many would be all passes, and the curves of choosing."""
+Course = tuple[Losses, int, int]
+"""The curves so far, the number of steps to learn from all for, and how many would be all passes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,21 +154,17 @@ class Kept:
             raise UsageError(f"{folder} cannot be written ({why}); choose another --checkpoints") from error
         return cls(folder)
 
-    def chosen(self) -> Choice | None:
+    def chosen(self) -> Course | None:
         """The number of steps chosen earlier, if any."""
         path = self.folder / _CHOSEN
-        if not path.is_file():
-            return None
-        with Reading(path, "remove it, and the number of steps is chosen again"):
-            found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-            return int(found["steps"]), int(found["planned"]), list(found["losses"])
+        advice = "remove it, and the number of steps is chosen again"
+        return read_json(path, TypeAdapter(Course), _LARGEST, advice) if path.is_file() else None
 
-    def keep(self, chosen: Choice) -> None:
+    def keep(self, chosen: Course) -> None:
         """Remember the choice."""
         if processes.is_first():
-            facts = dict(zip(("steps", "planned", "losses"), chosen, strict=True))
             partial = self.folder / f".{_CHOSEN}.partial"
-            partial.write_text(json.dumps(facts), encoding="utf-8")
+            partial.write_text(json.dumps(chosen), encoding="utf-8")
             partial.replace(self.folder / _CHOSEN)
 
     def last(self, part: str, steps: int = 0) -> str | None:
@@ -195,7 +177,7 @@ class Kept:
         return found[max(left)] if left else None
 
 
-_CHOSEN = "chosen.json"
+_CHOSEN, _LARGEST = "chosen.json", 2**24  # bytes
 _POINTS = 0.02  # a point of the training curve for each fiftieth of the steps
 _SAVES = 0.1  # a checkpoint for each tenth of the steps
 _FEWEST_GAMES = 5  # with both classes, for the AUROC within games to choose by
@@ -222,22 +204,11 @@ class Items:
         return Batches(self.tokens.lengths[rows], self.y[rows], o.batch_size, o.seed, o.batch_tokens, rank, of)
 
 
-@dataclass(frozen=True, slots=True)
-class Tuned:
-    """model: on its device and ready to score; losses: its curves; steps: how many it has learned for; planned: how
-    many it would have without the choice.
-    """
-
-    model: Any
-    losses: Losses
-    steps: int
-    planned: int
-
-
 def fine_tune(
     fresh: Callable[[], Body], items: Items, o: FineTuningOptions, precision: Precision, progress: Progress
-) -> Tuned:
-    """Learn. fresh: the model to begin with, the same each time; of two, the first is gone before the second comes.
+) -> tuple[Any, Course]:
+    """(the model that has learned, on its device and ready to score; how). fresh: the model to begin with, the same
+    each time; of two, the first is gone before the second comes.
 
     Raises UsageError for a training that diverges, an option that the Trainer or the encoder cannot take, or
     checkpoints that cannot be written, and MissingExtra for LoRA without its package.
@@ -248,21 +219,20 @@ def fine_tune(
     with tempfile.TemporaryDirectory(prefix="liescope-") as scratch, _repeatable(o.deterministic):
         kept = Kept.of(o, items, scratch)
         run = partial(_train, fresh, items, o, precision, kept, progress)
-        if not len(items.check):
-            whole, state = run("training", every, items.check)
-            return Tuned(whole, curve(state.log_history, "training"), state.global_step, state.max_steps)
-        chosen = processes.from_first(kept.chosen())
-        if chosen is None:
+        losses, steps, planned = Losses(), 0, 0
+        if len(items.check) and (chosen := processes.from_first(kept.chosen())):
+            losses, steps, planned = chosen
+        elif len(items.check):
             _, state = run("choosing", items.learn, items.check)
             clear_device_cache(garbage_collection=True)  # the Trainer and the model hold each other
             a_pass = -(-len(items.batches(o, every)) // o.accumulate)
             planned = o.max_steps or math.ceil(o.epochs * a_pass)
             steps = min(max(round(best_point(state.log_history)["epoch"] * a_pass), 1), planned)
-            chosen = steps, planned, curve(state.log_history, "training")
-            kept.keep(chosen)
-        steps, planned, losses = chosen
+            losses = curve(state.log_history, "training")
+            kept.keep((losses, steps, planned))
         whole, state = run("learning", every, items.check[:0], steps=steps, horizon=planned)
-        return Tuned(whole, losses + curve(state.log_history, "refit"), steps, planned)
+        losses += curve(state.log_history, "refit" if losses else "training")
+        return whole, (losses, state.global_step, planned or state.max_steps)
 
 
 def _train(
@@ -286,7 +256,11 @@ def _train(
     model, new = fresh()
     set_seed(o.seed)
     if o.checkpointing:
-        recompute_activations(model)
+        if not model.supports_gradient_checkpointing:
+            kind = model.config.model_type
+            raise UsageError(f"a {kind} encoder cannot recompute activations; leave --checkpointing out")
+        enable = getattr(model, "activation_checkpointing_enable", None) or model.gradient_checkpointing_enable
+        enable({"use_reentrant": False})
     tuned = with_lora(model, o.lora, new) if o.lora else model
     del model
     check = check[np.argsort(items.tokens.lengths[check], kind="stable")]
@@ -377,12 +351,10 @@ def _repeatable(wanted: bool) -> Iterator[None]:
     """If wanted, use only algorithms whose results do not depend on the order of threads."""
     import torch
 
-    if not wanted:
-        yield
-        return
     before = torch.are_deterministic_algorithms_enabled()
-    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # read by cuBLAS
-    torch.use_deterministic_algorithms(True)
+    if wanted:
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # read by cuBLAS
+    torch.use_deterministic_algorithms(wanted or before)
     try:
         yield
     finally:
@@ -415,7 +387,6 @@ def _arguments(folder: Path, o: FineTuningOptions, precision: Precision, by: str
         seed=o.seed,
         eval_strategy="epoch" if by else "no",
         metric_for_best_model=by or None,
-        greater_is_better=by == "auroc",
         save_strategy="steps" if o.checkpoints else "no",
         save_steps=_SAVES,
         save_total_limit=2,

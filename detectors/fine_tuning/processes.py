@@ -37,39 +37,32 @@ def join() -> None:
     PartialState(cpu=not torch.cuda.is_available())
 
 
-def _several() -> Any:
-    """torch.distributed if there are several processes that found each other."""
-    torch = sys.modules.get("torch")
-    return (
-        torch.distributed if torch and torch.distributed.is_available() and torch.distributed.is_initialized() else None
-    )
-
-
 def place() -> tuple[int, int]:
-    """(the number of this process, how many there are)."""
-    several = _several()
-    return (several.get_rank(), several.get_world_size()) if several else (0, 1)
+    """(the number of this process, how many there are that found each other)."""
+    torch = sys.modules.get("torch")
+    if not (torch and torch.distributed.is_available() and torch.distributed.is_initialized()):
+        return 0, 1
+    return torch.distributed.get_rank(), torch.distributed.get_world_size()
 
 
 def wait() -> None:
     """Until all processes are here."""
-    if several := _several():
-        several.barrier()
+    if place()[1] > 1:
+        sys.modules["torch"].distributed.barrier()
 
 
 def from_first(given: Any) -> Any:
     """What the first process has."""
     from accelerate.utils import broadcast_object_list
 
-    return broadcast_object_list([given])[0] if _several() else given
+    return broadcast_object_list([given])[0]
 
 
 def summed(own: Floats, there: Any) -> Floats:
     """The sum of all processes' arrays. there: the device of this one."""
+    if place()[1] == 1:
+        return own
     import torch
+    from accelerate.utils import reduce
 
-    if several := _several():
-        every = torch.from_numpy(own).to(there)
-        several.all_reduce(every)
-        own = every.cpu().numpy()
-    return np.asarray(own)
+    return np.asarray(reduce(torch.from_numpy(own).to(there), "sum").cpu())

@@ -100,7 +100,8 @@ class Asking(Answers):
         new, why = 0, ""
         for step in range(_MOST_KEPT):
             ask = replace(_ASK, step=step)
-            kept = self._is_kept(question, ask)
+            key = request_key(self.model.endpoint.base_url, self._body(question), self.context.draw(ask.game), ask)
+            kept = self.context.cache is not None and self.context.cache.find(key) is not None
             if not kept and new == ATTEMPTS:
                 break
             new += not kept
@@ -121,12 +122,6 @@ class Asking(Answers):
     def _check_fruit(self, why: str) -> None:
         if not self.answers and max(self.failed.total(), self._unread) >= FRUITLESS:
             raise EndpointRefused(f"{self.label} answered none of {FRUITLESS} requests: {why}")
-
-    def _is_kept(self, question: Question, ask: Ask) -> bool:
-        """Whether a reply is already kept. Raises what the cache raises."""
-        assert self.context.cache is not None
-        key = request_key(self.model.endpoint.base_url, self._body(question), self.context.draw(ask.game), ask)
-        return self.context.cache.find(key) is not None
 
     def _read(self, question: Question, reply: Completion) -> tuple[float, ...]:
         """The answer in a reply. Raises _Unread."""
@@ -155,8 +150,9 @@ class Asking(Answers):
         return await self._complete(question, ask)
 
     def _body(self, question: Question) -> dict[str, Any]:
-        body = self.model.body(question.words(bool(self.stated)))
-        return body if self.stated else body | {"logprobs": True, "top_logprobs": TOP}
+        if self.stated:
+            return self.model.body(question.number)
+        return self.model.body(question.labels[0]) | {"logprobs": True, "top_logprobs": TOP}
 
     async def _complete(self, question: Question, ask: Ask) -> Completion:
         return await self.model.endpoint.complete(ask, self._body(question), self.model.price)
@@ -234,7 +230,7 @@ def ask_judge(
             model = open_model(spec.removeprefix(KIND), context)
             priced = model.price is not None
             asking = Asking(label=model.spec.label, priced=priced, stated=numbers, model=model, context=context)
-            endpoint = asking.model.endpoint
+            endpoint = model.endpoint
             activity = context.activity.at(endpoint.host)
 
             def waited() -> bool:

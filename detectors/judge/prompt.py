@@ -116,10 +116,6 @@ class Question:
     sides: Mapping[str, bool] = field(compare=False)
     criteria: tuple[str, ...] = ()
 
-    def words(self, stated: bool) -> str:
-        """The prompt of a request. stated: whether to ask for a number instead of a word."""
-        return self.number if stated else self.labels[0]
-
     def read(self, reply: Completion, stated: bool) -> tuple[float, ...] | None:
         """The probability that the statement is deceptive, by criterion, NaN for one without; None for a reply that
         gives none.

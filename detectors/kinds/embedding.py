@@ -102,8 +102,11 @@ print(1 / (1 + np.exp(-(embedded - mean[:-1]) / spread[:-1] @ weights[:-1] - wei
         detector = cls(text, options)
         o = detector.options
         precision, detector.notes = to_score_in(o.precision, device())
-        detector._encoder = saved_encoder(folder, o.encoder, precision)
-        detector._head = ScaledLogistic.read(folder / _FILE, detector._encoder.width)
+        named = encoder_folder(saved_name(folder, o.encoder, "modules.json"))
+        detector._encoder = sentence_encoder(named, precision)
+        sign = detector._encoder.embed([SENTENCE], 1)
+        check_sign(folder, sign, o.encoder)
+        detector._head = ScaledLogistic.read(folder / _FILE, sign.shape[1])
         return detector
 
 
@@ -117,11 +120,6 @@ class SentenceEncoder:
     def read(self, examples: Sequence[Example], config: TextConfig) -> CutTexts:
         """The texts of statements, within the encoder's limit."""
         return fit_texts(examples, config, self._model.tokenizer, self._model.max_seq_length or _NO_LIMIT)
-
-    @property
-    def width(self) -> int:
-        """How many numbers an embedding has."""
-        return int(self.embed([SENTENCE], 1).shape[1])
 
     def embed(
         self, texts: Sequence[str], batch_size: int, progress: Progress = silent, remember: bool = False
@@ -166,10 +164,3 @@ def sentence_encoder(folder: Path, precision: Precision = "fp32") -> SentenceEnc
 @lru_cache(maxsize=2)
 def _loaded(folder: Path, precision: Precision, _changed: int) -> SentenceEncoder:
     return SentenceEncoder(load_encoder(folder), precision)
-
-
-def saved_encoder(folder: Path, name: str, precision: Precision) -> SentenceEncoder:
-    """The encoder that a saved detector names, if it is the one that the detector was trained with. Raises BadData."""
-    encoder = sentence_encoder(encoder_folder(saved_name(folder, name, "modules.json")), precision)
-    check_sign(folder, encoder.embed([SENTENCE], 1), name)
-    return encoder

@@ -106,13 +106,13 @@ print(score["deceptive"] / (score["honest"] + score["deceptive"]))
         learn, check = held_out_rows(models, y, groups, o.aside, o.seed)
         items = Items(self._rows(read.texts), y, groups, learn, check)
         del read
-        tuned = fine_tune(lambda: begun.pop() if begun else self._begin(), items, o, precision, progress)
-        self._model, self.losses, self.chosen = tuned.model, tuned.losses, None
+        found = fine_tune(lambda: begun.pop() if begun else self._begin(), items, o, precision, progress)
+        self._model, (self.losses, steps, planned), self.chosen = *found, None
         if len(check):
             aside = {*models[check]} - {*models[learn]} or {*models[check]}
             self.chosen = StepsChosen(
-                steps=tuned.steps,
-                planned=tuned.planned,
+                steps=steps,
+                planned=planned,
                 statements=len(check),
                 games=len(np.unique(groups[check])),
                 models=tuple(sorted(map(str, aside))),

@@ -511,12 +511,12 @@ def test_only_the_first_process_writes_what_was_chosen_and_the_weights(
     detector = fit()
     monkeypatch.setenv("RANK", "1")
     kept = Kept(tmp_path)
-    kept.keep((1, 2, []))
+    kept.keep(([], 1, 2))
     detector.save(tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {"losses.json"}
     monkeypatch.setenv("RANK", "0")
-    kept.keep((1, 2, []))
-    assert kept.chosen() == (1, 2, [])
+    kept.keep(([], 1, 2))
+    assert kept.chosen() == ([], 1, 2)
 
 
 def test_of_several_processes_each_scores_its_share_and_the_sum_is_the_whole(
