@@ -13,6 +13,7 @@ import numpy as np
 from liescope.common.errors import UsageError
 from liescope.common.reading import Reading
 from liescope.common.sentence_encoder import (
+    CHOICES,
     LOCAL,
     PART,
     check_encoder,
@@ -44,7 +45,6 @@ CLASSES = ("honest", "deceptive")
 LOSSES_FILE = "losses.json"
 _BATCH_TOKENS = {"cpu": 2048, "cuda": 2**16}
 _FILES = {".json", ".txt", ".safetensors", ".model"}
-_ADVICE = "give a Hub id that you can reach, a folder, or leave --encoder out for the bundled all-MiniLM-L6-v2"
 
 
 class EncoderDetector(Detector):
@@ -136,7 +136,7 @@ print(score["deceptive"] / (score["honest"] + score["deceptive"]))
 
         o = self.options
         set_seed(o.seed)
-        with Reading(f"the encoder {o.encoder!r}", _ADVICE):
+        with Reading(f"the encoder {o.encoder!r}", CHOICES):
             self._base = encoder_folder(o.encoder)
             return self._open(self._base, to_learn_in(o.precision, device()), new=True)
 

