@@ -62,6 +62,7 @@ def trained(corpus: Path, out: Path) -> Path:
     return out
 
 
+@pytest.mark.long
 def test_copies_of_train_in_the_test_split_take_the_first_sentence(
     make_corpus: Corpus, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -92,6 +93,7 @@ def test_copies_of_train_in_the_test_split_take_the_first_sentence(
 
 
 @pytest.mark.parametrize("change", [str.upper, lambda text: f"{text} so"], ids=["word for word", "nearly"])
+@pytest.mark.long
 def test_copies_in_another_corpus_are_found_under_other_ids(
     change: Callable[[str], str], make_corpus: Corpus, tmp_path: Path
 ) -> None:
@@ -112,6 +114,7 @@ def test_copies_in_another_corpus_are_found_under_other_ids(
     assert found.sentences[-1].startswith("50% of the statements of 5 words or more ")
 
 
+@pytest.mark.long
 def test_players_with_stock_phrases_repeat_no_game(make_corpus: Corpus, tmp_path: Path) -> None:
     """Half of what they say stands in a list of forty sentences, and no game is another over again."""
 

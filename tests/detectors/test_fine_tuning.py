@@ -144,6 +144,7 @@ def test_words_that_only_the_model_kept_aside_says_are_learned(data: Labelled, f
     assert 0 < detector.chosen.steps <= detector.chosen.planned
 
 
+@pytest.mark.long
 def test_all_is_learned_from_for_as_many_passes_as_rank_the_games_kept_aside_best(data: Labelled, fit: Any) -> None:
     found = {}
     a_pass = -(-len(data.y) // 16)
@@ -253,6 +254,7 @@ def test_a_setting_that_transformers_does_not_know_is_one_line(option: str, valu
         fit(**{option: value})
 
 
+@pytest.mark.long
 def test_what_was_kept_aside_stands_in_the_model(four: Path, tiny_encoder: Path, tmp_path: Path) -> None:
     options = {"encoder": str(tiny_encoder), "batch_size": 32, "epochs": 2.0}
     made = train("encoder", four, out=tmp_path / "m", folds=0, **options)
@@ -557,6 +559,7 @@ def test_bf16_is_for_cards_that_have_it_in_hardware(monkeypatch: pytest.MonkeyPa
         to_learn_in("bf16", torch.device("cuda"))
 
 
+@pytest.mark.long
 def test_scores_in_another_precision_than_the_thresholds_say_so_once(
     fit: Any, data: Labelled, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

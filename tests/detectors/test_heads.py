@@ -113,6 +113,7 @@ def test_lda_is_scikit_learns_where_it_can_be() -> None:
     assert np.mean((mine > 0) == (theirs > 0)) > 0.99
 
 
+@pytest.mark.long
 def test_a_hidden_layer_finds_what_no_direction_tells() -> None:
     draw = np.random.default_rng(0)
     states = draw.normal(size=(2000, 6)).astype(np.float32)

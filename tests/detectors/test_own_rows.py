@@ -230,6 +230,7 @@ print(*(path for path in opened if not path.startswith((folder, ":memory:", "/de
 """
 
 
+@pytest.mark.long
 def test_nothing_is_written_but_what_was_asked_for(tmp_path: Path) -> None:
     pl.DataFrame({"text": TEXTS, "deceptive": LABELS}).write_ndjson(tmp_path / "own.jsonl")
     words = [sys.executable, "-c", ONLY_ITS_OUTPUT, str(tmp_path / "own.jsonl"), str(tmp_path / "models")]

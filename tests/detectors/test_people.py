@@ -87,6 +87,7 @@ def test_what_is_no_export_of_these_tasks_is_refused_in_one_line(tasks: Any, sai
         read_people(written(tmp_path / "export.json", tasks))
 
 
+@pytest.mark.long
 def test_people_stand_beside_a_detector_and_a_chat_model_on_what_they_annotated(serve: Any, tmp_path: Path) -> None:
     """Three people: the first always right by the role, the second always wrong, the third as the first."""
     run = tmp_path / "run"

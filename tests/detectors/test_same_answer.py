@@ -88,6 +88,7 @@ def test_scores_figures_and_sentences_are_the_same_on_every_route(groups: bool, 
     assert str(hand) == str(file)
 
 
+@pytest.mark.long
 def test_the_ids_that_a_source_gives_its_conversations_change_no_score_and_no_figure(tmp_path: Path) -> None:
     rows = [
         {

@@ -131,6 +131,7 @@ def test_a_report_tells_what_each_style_costs_with_a_paired_interval(model: Path
     assert not in_report(evaluate(model, corpus, split="test").rows, model.name)
 
 
+@pytest.mark.long
 def test_a_detector_that_learns_in_a_bench_learns_the_statements_as_written_and_is_tried_in_every_style(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

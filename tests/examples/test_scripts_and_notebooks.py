@@ -70,6 +70,7 @@ def test_a_script_runs_and_prints_what_it_promises(name: str, folder: Path) -> N
 
 
 @pytest.mark.parametrize("name", each(NOTEBOOKS))
+@pytest.mark.long
 def test_the_cells_of_a_notebook_run_in_order_and_it_keeps_no_outputs(name: str, folder: Path) -> None:
     cells = json.loads((HERE / f"{name}.ipynb").read_text(encoding="utf-8"))["cells"]
     assert all(not cell["outputs"] and cell["execution_count"] is None for cell in cells if "outputs" in cell)

@@ -64,6 +64,7 @@ def test_a_person_plays_werewolf_through_a_killed_server(
     assert said(again, "host") == [host]
 
 
+@pytest.mark.long
 def test_whoever_sends_an_answer_without_a_connection_sees_that_it_is_lost_and_keeps_the_words(
     serve: Callable[..., Server],
     new_context: Callable[..., Any],
