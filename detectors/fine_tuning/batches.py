@@ -73,7 +73,7 @@ class Tokens:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class LabelledTokens:
     """Some of the texts with their labels, as a data set of torch: whole batches are read. y: of all texts."""
 
     tokens: Tokens

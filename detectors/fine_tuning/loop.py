@@ -29,7 +29,7 @@ from liescope.common.statistics import Bools
 from liescope.common.stores import check_not_in_store
 from liescope.detectors.detector import Groups, Progress
 from liescope.detectors.fine_tuning import processes
-from liescope.detectors.fine_tuning.batches import Batches, Part, Tokens
+from liescope.detectors.fine_tuning.batches import Batches, LabelledTokens, Tokens
 from liescope.detectors.fine_tuning.body import with_lora
 from liescope.detectors.folds import Rows
 from liescope.detectors.precision import NetworkOptions, Precision, device
@@ -273,8 +273,8 @@ def _train(
             horizon,
             model=tuned,
             args=_arguments(kept.folder / part, o, precision, by, steps),
-            train_dataset=Part(items.tokens, items.y, learn),
-            eval_dataset=Part(items.tokens, items.y, check) if len(check) else None,
+            train_dataset=LabelledTokens(items.tokens, items.y, learn),
+            eval_dataset=LabelledTokens(items.tokens, items.y, check) if len(check) else None,
             data_collator=_collated,
             compute_metrics=measure,
             callbacks=[EarlyStoppingCallback(o.patience)] if o.patience and len(check) else [],
@@ -287,7 +287,7 @@ def _train(
 
 
 def _collated(batch: Any) -> Any:
-    """What a `Part` gives is a batch already."""
+    """What a `LabelledTokens` gives is a batch already."""
     return batch
 
 

@@ -42,7 +42,7 @@ from liescope.generate.runs.journal_tables import (
 from liescope.generate.runs.run_folder import (
     FORMAT,
     PLAN_FILE,
-    Head,
+    RunHead,
     check_whole,
     connect,
     guard,
@@ -60,7 +60,7 @@ class Journal(JournalReader):
     no permission, opened for reading).
     """
 
-    def __init__(self, path: Path, head: Head, base: sqlite3.Connection, lock: int | None) -> None:
+    def __init__(self, path: Path, head: RunHead, base: sqlite3.Connection, lock: int | None) -> None:
         super().__init__(path, head.plan, base)
         self.versions = head.versions
         self._head = head
@@ -95,7 +95,7 @@ class Journal(JournalReader):
             create(base)
             if one(base, "SELECT (SELECT count(*) FROM games) + (SELECT count(*) FROM replies)")[0]:
                 raise BadData(f"{path} holds a journal whose {PLAN_FILE} is missing; put it back or start elsewhere")
-            head = Head(FORMAT, versions(plan), dict(plan))
+            head = RunHead(FORMAT, versions(plan), dict(plan))
             write_head(path, head)
             undo.pop_all()
         return cls(path, head, base, lock)

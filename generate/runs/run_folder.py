@@ -129,7 +129,7 @@ def one(base: sqlite3.Connection, query: str) -> tuple[Any, ...]:
 
 
 @dataclass(slots=True)
-class Head:
+class RunHead:
     """What run.json holds. endpoints: what the run has found out about them, left out if empty."""
 
     format: int
@@ -138,10 +138,10 @@ class Head:
     endpoints: tuple[EndpointFacts, ...] = ()
 
 
-_HEAD = TypeAdapter(Head)
+_HEAD = TypeAdapter(RunHead)
 
 
-def read_head(path: Path) -> Head:
+def read_head(path: Path) -> RunHead:
     """What run.json holds. Raises BadData if the folder does not hold a complete run."""
     file = path / PLAN_FILE
     try:
@@ -170,7 +170,7 @@ def read_head(path: Path) -> Head:
     return head
 
 
-def write_head(path: Path, head: Head) -> None:
+def write_head(path: Path, head: RunHead) -> None:
     """Write run.json."""
     kept = _HEAD.dump_python(head, mode="json")
     if not kept["endpoints"]:
