@@ -168,7 +168,9 @@ def style_section(rows: Sequence[Figure], within: str, slug: str = "styles", cha
             ("style", "scorer"),
             lambda row: (row.where.partition(STYLE)[2], row.scorer),
         )
-        yield Section(slug, "In other styles", (_STYLED,), table=table, chapter=chapter, printed=True)
+        most, split = max(row.statements for row in mine), place_words(mine[0].where.partition(":")[0])
+        tried = f"Tried on at most {most:,} statements ({split})."
+        yield Section(slug, "In other styles", (_STYLED, tried), table=table, chapter=chapter, printed=True)
 
 
 def _last(row: Figure) -> str:

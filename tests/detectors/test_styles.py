@@ -151,7 +151,9 @@ def test_a_detector_that_learns_in_a_bench_learns_the_statements_as_written_and_
     assert shifts["capitals"]["apart"].value == 0
     assert shifts["typos"]["apart"].hi < 0
     assert {*heard} <= {one.text for one in every_example(corpus)}
-    assert "In other styles" in (tmp_path / "out" / "report.md").read_text()
+    page = (tmp_path / "out" / "report.md").read_text()
+    assert "In other styles" in page
+    assert f"Tried on at most {len(every_example(corpus)):,} statements" in page
 
 
 def every_example(corpus: Path) -> tuple[Example, ...]:
