@@ -17,6 +17,7 @@ from random import Random
 from typing import Any
 
 from liescope.games.core import Ask, AskKind, Asks, Assessment, Event, EventKind, Game, Phase, Replies, Reply
+from liescope.games.facts import ClaimData
 
 START, WEIGHT = 0.5, 0.7  # smoothing of suspicions (Triadic Werewolf paper, section 3, after the WOLF engine)
 _FIELDS = tuple(field.name for field in fields(Assessment))
@@ -107,16 +108,16 @@ def notes(reply: Reply) -> dict[str, Any]:
 BIDS = tuple(str(bid) for bid in range(11))
 
 
-def discuss(game: Game, rounds: int) -> Generator[Asks, Replies, None]:
+Claims = Callable[[str, str], Sequence[ClaimData]]
+"""From a text and its speaker to what it claims, with verdicts, in games that state claims."""
+
+
+def discuss(game: Game, rounds: int, claims: Claims | None = None) -> Generator[Asks, Replies, None]:
     """Rounds of discussion: in each, all living players speak once, in a fresh random order."""
     for number in range(1, rounds + 1):
         # A sample, not a shuffle, which would reorder `alive`.
         for speaker in game.random.sample(game.alive, len(game.alive)):
-            limit = game.options.message_limit
-            ask = game.ask(speaker, AskKind.SPEAK, Phase.DISCUSSION, number, rounds=rounds, limit=limit)
-            (reply,) = yield game.batch([ask])
-            event = game.log(**speech(ask, reply))
-            yield from assess(game, event)
+            yield from turn(game, speaker, Phase.DISCUSSION, number, rounds, claims)
 
 
 def speech(ask: Ask, reply: Reply) -> dict[str, Any]:
@@ -144,14 +145,14 @@ def speech(ask: Ask, reply: Reply) -> dict[str, Any]:
 def talk(game: Game, phase: Phase, turns: int, first: Sequence[str] = ()) -> Generator[Asks, Replies, None]:
     """Talk for at most `turns` turns. first: players who get a turn each before bidding starts, while turns last."""
     last: Event | None = None
-    for turn in range(1, turns + 1):
-        if turn <= len(first):
-            speaker: str | None = first[turn - 1]
+    for number in range(1, turns + 1):
+        if number <= len(first):
+            speaker: str | None = first[number - 1]
         else:
-            speaker = yield from _floor(game, phase, turn, turns, last)
+            speaker = yield from _floor(game, phase, number, turns, last)
         if speaker is None:
             return
-        last = yield from _turn(game, speaker, phase, turn, turns)
+        last = yield from turn(game, speaker, phase, number, turns)
 
 
 def mentioned(text: str, names: Sequence[str]) -> set[str]:
@@ -162,10 +163,16 @@ def mentioned(text: str, names: Sequence[str]) -> set[str]:
     return {spelled[found] for found in _pattern(tuple(spelled)).findall(text)}
 
 
-def _turn(game: Game, speaker: str, phase: Phase, turn: int, turns: int) -> Generator[Asks, Replies, Event]:
-    ask = game.ask(speaker, AskKind.SPEAK, phase, turn, rounds=turns, limit=game.options.message_limit)
+def turn(
+    game: Game, speaker: str, phase: Phase, number: int, turns: int, claims: Claims | None = None
+) -> Generator[Asks, Replies, Event]:
+    """One turn of a talk: a statement or a silence, with the claims that the rules find in it, and its assessments."""
+    ask = game.ask(speaker, AskKind.SPEAK, phase, number, rounds=turns, limit=game.options.message_limit)
     (reply,) = yield game.batch([ask])
-    event = game.log(**speech(ask, reply))
+    said = speech(ask, reply)
+    if claims and said["kind"] is EventKind.STATEMENT:
+        said["data"]["claims"] = list(claims(said["text"], speaker))
+    event = game.log(**said)
     yield from assess(game, event)
     return event
 
