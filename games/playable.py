@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +13,7 @@ from liescope.common.settings import Setting, settings_of
 from liescope.games.core import Game
 from liescope.games.game_options import GameSpec
 from liescope.games.narration import PromptFamily
+from liescope.games.record import GameRecord
 from liescope.games.script.persona import Script
 from liescope.games.shared_rules import Tally
 from liescope.games.vocabulary import Vocabulary
@@ -29,6 +30,15 @@ class Sides:
     united: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Contest:
+    """One attempt of a seat to deceive another, both by name, and whether it succeeded."""
+
+    deceiver: str
+    judge: str
+    fooled: bool
+
+
 @dataclass(frozen=True, eq=False)
 class PlayableGame:
     """A game that can be played by name.
@@ -40,6 +50,9 @@ class PlayableGame:
     Public knowledge of the rules: killers: roles that are never attacked at night; protector: the role that can save an
     attacked player, "" for none; end_when_exiled: roles whose exile ends the game; investigators: roles that learn what
     others are; bystanders: roles that know nothing but themselves.
+
+    contests: who deceived whom in a finished game, for the capability model of games without its three roles; several
+    contests of one pair of seats are one.
 
     states_claims: the rules know every truth, and write a statement's claims, with verdicts, to its event
     (`data["claims"]`), so that its words are not searched for any.
@@ -63,6 +76,7 @@ class PlayableGame:
     investigators: frozenset[str] = frozenset()
     bystanders: frozenset[str] = frozenset()
     states_claims: bool = False
+    contests: Callable[[GameRecord], Iterable[Contest]] | None = None
     words: Vocabulary | None = None
     prompts: PromptFamily | None = None
     script: Script | None = None
