@@ -27,6 +27,7 @@ class AskKind(StrEnum):
     BID = "bid"  # how much a seat wants to speak next; options "0" to "10"
     SPEAK = "speak"
     VOTE = "vote"
+    CHOOSE = "choose"  # a legal move that is neither a vote nor aimed at a player; options: the moves, as short texts
     EXPLAINED_VOTE = "explained_vote"  # a choice and, as text, the reason that everybody hears
     SELF_ASSESSMENT = "self_assessment"
     PEER_ASSESSMENT = "peer_assessment"
@@ -40,7 +41,7 @@ class AskKind(StrEnum):
 ASSESSMENTS = frozenset({AskKind.SELF_ASSESSMENT, AskKind.PEER_ASSESSMENT})
 CHOICES = frozenset(
     {AskKind.KILL, AskKind.INVESTIGATE, AskKind.PROTECT, AskKind.BID, AskKind.VOTE, AskKind.EXPLAINED_VOTE}
-)
+) | {AskKind.CHOOSE}
 FORMS = frozenset({AskKind.REFLECTION, AskKind.NAME_ROLES, AskKind.TAG_LESSON, AskKind.FIND_CLAIMS, AskKind.BELIEFS})
 BELIEVED_TRUE, BELIEVED_FALSE, CANNOT_KNOW = "true", "false", "cannot know"
 BELIEVED = (BELIEVED_TRUE, BELIEVED_FALSE, CANNOT_KNOW)
@@ -48,7 +49,7 @@ BELIEVED = (BELIEVED_TRUE, BELIEVED_FALSE, CANNOT_KNOW)
 
 
 class EventKind(StrEnum):
-    """What happened. STATEMENT, LESSON and ACT hold words in `text`; all other events are described by their fields."""
+    """What happened. STATEMENT, LESSON, ACT and CHOICE hold words in `text`; all others are told by their fields."""
 
     SETUP = "setup"  # everyone; data: names, composition {role: count}, and the options that everybody knows
     ROLE = "role"  # the seat itself; data: role
@@ -74,7 +75,9 @@ class EventKind(StrEnum):
     NO_EXILE = "no_exile"  # everyone; nobody had enough votes; data: needed
     SELF_REPORT = "self_report"  # the actor; about a statement; data: judge, where none of the players gave it
     RATING = "rating"  # the actor, if not a rater without a seat; about a statement by target; data: judge as above
-    ACT = "act"  # those who saw it; in a game that Liescope cannot play: what the actor, if any, did, as words in text
+    ACT = "act"  # those who saw it; what no other kind describes: what the actor, if any, did, as words in text
+    CHOICE = "choice"  # those who may see it; the actor made a legal move, in words as text; about: the statement that
+    # it judges, if any; data: choice, and with about doubts (it treats the statement as false)
     END = "end"  # everyone; data: winner
     REFLECTION = "reflection"  # the actor; data: lessons (how many it learned from the game)
     LESSON = "lesson"  # the actor, who learned it; data: kind
@@ -120,9 +123,9 @@ class Lesson:
 class Ask:
     """One question to one seat.
 
-    game: id of the game; step: index of the batch within the game, from 0; options: the legal choices (names), empty
-    for texts, assessments and most forms; about: index of the event that an assessment or a tag is about; limit: the
-    most characters that a message keeps.
+    game: id of the game; step: index of the batch within the game, from 0; options: the legal choices (names or
+    moves), empty for texts, assessments and most forms; about: index of the event that an assessment or a tag is about;
+    limit: the most characters that a message keeps.
     """
 
     game: str

@@ -85,6 +85,11 @@ def drawn(event: Event, what: str) -> str:
     return f" (drawn at random: unreadable {what})" if event.fallback else ""
 
 
+def deed(event: Event) -> str:
+    """What an ACT or a CHOICE says, in the third person even of whoever did it."""
+    return f"{event.actor} {event.text}" if event.actor else event.text
+
+
 def shares(values: Mapping[str, float]) -> str:
     """Suspicions by name: "Ann 0.20, Ben 0.65"."""
     return ", ".join(f"{name} {value:.2f}" for name, value in values.items())
@@ -134,5 +139,9 @@ def remember(event: Event, seat: str) -> str | None:
         case EventKind.ARREST:
             tied = event.data.get("tied")
             return f"{target} was arrested{f' (drawn at random from a tie: {listing(tied)})' if tied else ''}."
+        case EventKind.ACT:
+            return deed(event)
+        case EventKind.CHOICE:
+            return f"{deed(event)}{drawn(event, 'choice')}."
         case _:
             return None

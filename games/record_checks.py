@@ -113,6 +113,7 @@ KINDS: dict[EventKind, _Kind] = {
     EventKind.SELF_REPORT: _Kind(True, True, EventKind.STATEMENT, ("assessment",)),
     EventKind.RATING: _Kind(True, True, EventKind.STATEMENT, ("assessment",)),
     EventKind.ACT: _Kind(),
+    EventKind.CHOICE: _Kind(actor=True, facts=("choice",)),
     EventKind.END: _Kind(facts=("winner",)),
     EventKind.REFLECTION: _Kind(actor=True, facts=("lessons",)),
     EventKind.LESSON: _Kind(actor=True, facts=("kind",)),
@@ -192,6 +193,8 @@ def _check_event(event: Event, place: int, names: frozenset[str], events: tuple[
         raise NotARecord(f"it refers to event {event.about}, which is not before it")
     if kind.about is not None and (event.about is None or events[event.about].kind is not kind.about):
         raise NotARecord(f"it does not refer to a {kind.about.value}")
+    if "doubts" in event.data and (event.about is None or events[event.about].kind is not EventKind.STATEMENT):
+        raise NotARecord("it doubts nothing that was said")
     _check_types(_FACTS, event.data)
     data: Mapping[str, Any] = event.data
     for name in kind.facts:

@@ -223,6 +223,42 @@ def legal_choice(ask: Ask, reply: Reply, random: Random) -> tuple[str, str]:
     return random.choice(ask.options), why
 
 
+def choose(
+    game: Game,
+    moves: Mapping[str, Sequence[str]],
+    phase: Phase,
+    round: int = 0,
+    words: str = "chooses {}",
+    about: Event | None = None,
+    doubt: str = "",
+    secret: bool = False,
+) -> Generator[Asks, Replies, dict[str, str]]:
+    """Ask seats at once for a legal move, log each as a CHOICE, and return them by seat.
+
+    moves: the legal ones, by seat; words: how the log tells a move, `{}` for it; about: the statement that the moves
+    judge, and doubt: the one that treats it as false; secret: each seat sees its own alone.
+    """
+    asks = [game.ask(seat, AskKind.CHOOSE, phase, round, options=tuple(legal)) for seat, legal in moves.items()]
+    replies = yield game.batch(asks)
+    made: dict[str, str] = {}
+    for ask, reply in zip(asks, replies, strict=True):
+        move, why = legal_choice(ask, reply, game.random)
+        made[ask.seat] = move
+        judged: dict[str, Any] = {} if about is None else {"doubts": move == doubt}
+        game.log(
+            EventKind.CHOICE,
+            phase,
+            round,
+            actor=ask.seat,
+            text=words.format(move),
+            about=None if about is None else about.index,
+            audience=(ask.seat,) if secret else None,
+            fallback=why,
+            data={"choice": move, **judged, **notes(reply)},
+        )
+    return made
+
+
 def ballot(game: Game, phase: Phase) -> Generator[Asks, Replies, list[str]]:
     """All living players vote simultaneously, each for another player; returns the votes in seating order."""
     remind(game, phase)

@@ -11,6 +11,7 @@ from rich.text import Text
 from liescope.common.text import plain
 from liescope.data_cards.tables import ClaimRow, RatingRow, StatementRow
 from liescope.games.core import Event, EventKind
+from liescope.games.narration import deed
 from liescope.games.record import GameRecord
 from liescope.labeling.label import LabelledGame
 from liescope.labeling.ledger import LIE, MISTAKE, TRUTHFUL, UNDECIDABLE, UNSUPPORTED
@@ -165,7 +166,8 @@ def event_words(event: Event) -> tuple[str, str] | None:
         EventKind.ARREST: (f"{whom} is arrested", ""),
         EventKind.EXILE: (f"{whom} is exiled with {event.data.get('votes')} votes", ""),
         EventKind.NO_EXILE: (f"Nobody is exiled: that takes {event.data.get('needed')} votes", ""),
-        EventKind.ACT: (f"{f'{who} ' if who else ''}{event.text}", _SECRET if event.audience else ""),
+        EventKind.ACT: (deed(event), _SECRET if event.audience else ""),
+        EventKind.CHOICE: (deed(event), _SECRET if event.audience else ""),
         EventKind.LESSON: (f"{who} learned ({event.data.get('kind')}): {event.text}", _SECRET),
         EventKind.ROLES_NAMED: (f"{namer}: {_form(event.data.get('roles', {}))}", _LABEL),
         EventKind.BELIEFS: (f"{who} believes: {_form(event.data.get('beliefs', {}))}", _LABEL),

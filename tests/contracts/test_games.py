@@ -325,7 +325,7 @@ def test_an_event_is_for_its_actor_for_those_it_joins_or_for_all(plays: list[Pla
             elif event.kind in SHARED:
                 (role,) = {game.roles[name] for name in event.audience or ()}
                 assert event.audience == game.holding(role, alive=False)
-            elif event.kind is EventKind.ACT:
+            elif event.kind in (EventKind.ACT, EventKind.CHOICE):
                 assert event.audience is None or {event.actor or event.target} <= set(event.audience)
             else:
                 assert event.audience is None
@@ -439,6 +439,7 @@ DONE: dict[str, tuple[set[AskKind], set[EventKind]]] = {
     "bid": ({AskKind.BID}, {EventKind.BID}),
     "speech": ({AskKind.SPEAK}, SPOKEN),
     "vote": (set(VOTES), {EventKind.VOTE, EventKind.ACT}),  # an act is what a game without ballots logs of a choice
+    "move": ({AskKind.CHOOSE}, {EventKind.CHOICE}),
     "self-report": ({AskKind.SELF_ASSESSMENT}, {EventKind.SELF_REPORT}),
     "rating": ({AskKind.PEER_ASSESSMENT}, {EventKind.RATING}),
     "reflection": ({AskKind.REFLECTION}, {EventKind.REFLECTION}),
@@ -447,7 +448,7 @@ DONE: dict[str, tuple[set[AskKind], set[EventKind]]] = {
 }
 ANSWERED = {ask: name for name, (asks, _) in DONE.items() for ask in asks}
 SHOWN = {event: name for name, (_, events) in DONE.items() for event in events}
-IN_DATA = (EventKind.BID, EventKind.ACT)  # what was chosen, if it is no player
+IN_DATA = (EventKind.BID, EventKind.ACT, EventKind.CHOICE)  # what was chosen, if it is no player
 
 
 def test_a_choice_is_a_legal_one_also_where_it_could_not_be_read(plays: list[Played]) -> None:

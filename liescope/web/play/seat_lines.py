@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from liescope.common.errors import UsageError
 from liescope.games.core import ASSESSMENTS, Ask, AskKind, Assessment, Event, EventKind, Phase, Reply
-from liescope.games.narration import counted, listing, shares
+from liescope.games.narration import counted, deed, listing, shares
 from liescope.games.taxonomy import DeceptionType
 from liescope.generate.players.parsing.choice import storable
 
@@ -81,9 +81,9 @@ def _line(event: Event, seat: str) -> SeatLine | None:
         case EventKind.NIGHT:
             return SeatLine(HEAD, f"Night {event.day}" if event.day else "Night")
         case EventKind.ACT:
-            # in the third person even to whoever did it
-            words = f"{event.actor} {event.text}" if event.actor else event.text
-            return SeatLine(FACT if event.audience is None else SECRET, words)
+            return SeatLine(FACT if event.audience is None else SECRET, deed(event))
+        case EventKind.CHOICE:
+            return SeatLine(FACT if event.audience is None else SECRET, f"{deed(event)}{chosen}.")
         case EventKind.KILLER:
             return SeatLine(SECRET, "You decide who is killed." if who == "You" else f"{who} decides who is killed.")
         case EventKind.PROPOSAL:
@@ -169,6 +169,9 @@ def stage_of(asks: Sequence[Ask]) -> Stage | None:
         return Stage(key, "Who speaks next? The others are bidding for the floor.")
     if ask.kind in ASSESSMENTS:
         return Stage(key, "The last statement is being rated, for the record only.")
+    if ask.kind is AskKind.CHOOSE:
+        chooses = "chooses" if len(asks) == 1 else "choose"
+        return Stage(key, f"{listing(one.seat for one in asks)} {chooses} a move.")
     return Stage(key, "The vote is under way. All votes are shown at once when the last is in.")
 
 
@@ -217,6 +220,7 @@ _QUESTIONS = {
     AskKind.KILL: "Whom do you want to kill?",
     AskKind.INVESTIGATE: "Whom do you investigate?",
     AskKind.PROTECT: "Whom do you protect?",
+    AskKind.CHOOSE: "What do you do?",
     AskKind.VOTE: "Whom do you vote for?",
     AskKind.EXPLAINED_VOTE: "First vote: whom do you vote for, and why?",
     AskKind.BID: "How much do you want to speak next?",
@@ -228,6 +232,7 @@ _HINTS = {
     AskKind.KILL: "No villager learns who chose.",
     AskKind.INVESTIGATE: "Only you learn the result.",
     AskKind.PROTECT: "If that player is attacked tonight, nobody dies.",
+    AskKind.CHOOSE: "These are your legal moves.",
     AskKind.VOTE: "All votes are shown at once when the last is in.",
     AskKind.EXPLAINED_VOTE: "Nobody leaves the game by this vote. Everybody hears your reason.",
     AskKind.BID: "0: let others speak. 10: I must speak now. The highest bid gets the floor; nobody sees your bid.",

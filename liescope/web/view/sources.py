@@ -149,6 +149,7 @@ _BROUGHT = {
     AskKind.BID: "bid",
     AskKind.SPEAK: "words",
     AskKind.VOTE: "vote",
+    AskKind.CHOOSE: "choice",
     AskKind.SELF_ASSESSMENT: "self_report",
     AskKind.PEER_ASSESSMENT: "rating",
     AskKind.REFLECTION: "reflection",

@@ -83,6 +83,7 @@ WITH_REASONING = [
 ]
 ANSWERS = {
     AskKind.VOTE: "Bob",
+    AskKind.CHOOSE: "Bob",
     AskKind.EXPLAINED_VOTE: 'Bob\n"He dodged."',
     AskKind.SPEAK: '"He dodged."',
     AskKind.BID: "7",
