@@ -132,7 +132,7 @@ def test_together_the_games_show_every_kind_of_event() -> None:
             event = line.get("event", {"kind": None})
             kinds.add(event["kind"])
             flags |= event.get("data", {}).keys() | ({"fallback"} if event.get("fallback") else set())
-    elsewhere = {EventKind.ACT, EventKind.CHOICE, EventKind.CLAIMS_FOUND, EventKind.BELIEFS}  # of imports and of models asked
+    elsewhere = {EventKind.ACT, EventKind.CHOICE, EventKind.CLAIMS_FOUND, EventKind.BELIEFS}  # imports, models asked
     assert {*EventKind} - elsewhere <= kinds
     assert {"fallback", "tied", "cut", "private", "notes"} <= flags
 
