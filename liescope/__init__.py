@@ -10,7 +10,7 @@ Every function here does what the command of its name does, and returns a small 
 - `train`, `load`, `score`, `score_file`, `evaluate`, `transfer`, `audit`: lie detectors; `bench`: many of them
   on a suite of data sets; `import_probe`: one that others published.
 - `fit`, `analyse`: what the games say about the players; `report`: all of it on one page.
-- `view`: games in a browser; `serve`: games that people play.
+- `view`: games in a browser; `serve`: games that people play; `environment`: a game that anybody's agents play.
 
 `liescope.parallel` does some of it in parts on a Ray cluster.
 
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from liescope.generate.runs.rating import label
     from liescope.generate.runs.run_progress import status
     from liescope.generate.runs.withdraw import withdraw
+    from liescope.live_table import environment
     from liescope.publishing import publish
     from liescope.web.play.serving import serve
     from liescope.web.view.game_file import view
@@ -57,6 +58,7 @@ __all__ = [
     "audit",
     "bench",
     "build",
+    "environment",
     "evaluate",
     "export",
     "fit",
@@ -91,6 +93,7 @@ _ROOMS = {
     "liescope.generate.corpus.build": ("build",),
     "liescope.generate.corpus.read": ("read",),
     "liescope.generate.exports": ("export",),
+    "liescope.live_table": ("environment",),
     "liescope.publishing": ("publish",),
     "liescope.detectors": ("audit", "bench", "evaluate", "load", "score", "score_file", "train", "transfer"),
     "liescope.detectors.probing.importing": ("import_probe",),

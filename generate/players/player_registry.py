@@ -134,19 +134,20 @@ PLAYERS: Registry[Opener] = Registry(
         "openai": "liescope.generate.players.openai.openai_player:open_openai",
         "local": "liescope.generate.players.local.local_player:open_local",
         "human": "liescope.generate.players.human:open_human",
+        "agent": "liescope.generate.players.agent:open_agent",
     },
 )
 
 
 def player_names() -> list[str]:
-    """Completions for a shell: the beginnings of players' specs, and specs that need nothing more. People join through
-    `serve` only.
+    """Completions for a shell: the beginnings of players' specs, and specs that need nothing more. People and agents
+    join live games only.
     """
     from liescope.games.script.persona import PROFILES
 
     return [
         *(f"scripted:{name}" for name in PROFILES),
-        *(f"{kind}:" for kind in PLAYERS if kind not in ("scripted", "human")),
+        *(f"{kind}:" for kind in PLAYERS if kind not in ("scripted", "human", "agent")),
     ]
 
 

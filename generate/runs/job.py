@@ -75,6 +75,9 @@ class Job(ABC):
         meta = await self.meta(planned, game, failure)
         return record(game, outcome, who, self.plan.label(planned), failure, meta)
 
+    def ended(self, game: GameRecord) -> None:  # noqa: B027
+        """A game is in the journal, done or failed."""
+
     async def meta(self, planned: PlannedGame, game: Game, failure: str) -> dict[str, Any]:
         """What the record of a game keeps besides its events."""
         raise NotImplementedError

@@ -101,6 +101,13 @@ class Journal(JournalReader):
         return cls(path, head, base, lock)
 
     @classmethod
+    def in_memory(cls, plan: Mapping[str, Any]) -> Journal:
+        """A run that nobody keeps: it lasts as long as it is open, in the thread that made it."""
+        base = sqlite3.connect(":memory:")
+        create(base)
+        return cls(Path(), RunHead(FORMAT, {}, dict(plan)), base, os.open(os.devnull, os.O_RDONLY))
+
+    @classmethod
     def open(cls, path: Path, write: bool = False, checked: bool = False) -> Journal:
         """An existing run, opened for reading (also while another process writes to it) or to resume it.
 

@@ -32,7 +32,7 @@ from liescope.generate.runs.moment import beginning
 from liescope.generate.runs.plan_games import Prompts, templates_for
 from liescope.generate.runs.play import RunResult, run_job
 from liescope.generate.runs.run_folder import PART, RunConfig, handed_on
-from liescope.generate.runs.run_plan import PEOPLE, Plan, PlannedGame, RatingPlan, short_hash
+from liescope.generate.runs.run_plan import OUTSIDE, Plan, PlannedGame, RatingPlan, short_hash
 from liescope.labeling.beliefs import claims_made
 
 
@@ -131,9 +131,9 @@ def _speakers(journal: Journal) -> tuple[str, ...]:
     """The players of a run that can be asked what they believe. Raises UsageError if there are none."""
     if Plan.KEY not in journal.plan:
         raise UsageError(f"{journal.path} holds no games that were played here from their start; nobody can be asked")
-    found = tuple(spec for spec in Plan.parse(journal.plan, journal.path).specs if not spec.startswith(PEOPLE))
+    found = tuple(spec for spec in Plan.parse(journal.plan, journal.path).specs if not spec.startswith(OUTSIDE))
     if not found:
-        raise UsageError(f"only people play in {journal.path}, and these are not asked what they believe")
+        raise UsageError(f"only people or agents play in {journal.path}, and these are not asked what they believe")
     return found
 
 
@@ -141,7 +141,7 @@ def _asked(journal: Journal, game: GameRecord) -> dict[str, str]:
     """The specs of the seats of a game whose players can be asked."""
     made = beginning(journal, game.game_id)
     specs = made.plan.seats(made.planned, {seat.name: seat.role for seat in game.seats})
-    return {name: spec for name, spec in specs.items() if not spec.startswith(PEOPLE)}
+    return {name: spec for name, spec in specs.items() if not spec.startswith(OUTSIDE)}
 
 
 class RatingSettings(OptionsModel):

@@ -53,6 +53,7 @@ def seating(deck: Sequence[str], names: Sequence[str], random: Random) -> Iterat
 
 
 PEOPLE = "human:"  # the beginning of the specs of people
+OUTSIDE = (PEOPLE, "agent:")  # of everybody who is asked only while their game is live
 TABLE = "table"  # the design, and the one cell, of a game whose seats are held
 
 

@@ -71,16 +71,16 @@ Watch = Callable[[RunProgress], None]
 
 async def run(
     job: Job,
-    out: Path,
+    out: Path | None,
     limits: Limits | None = None,
     retry_failed: bool = False,
     watch: Watch | None = None,
     halt: Halt | None = None,
     shared: Shared | None = None,
 ) -> RunProgress:
-    """Do a job in a run folder, or resume the run in it. watch: called from time to time with the progress; halt: ends
-    the run early when set; requests under way still finish and are kept. shared: what the players share with this
-    caller.
+    """Do a job in a run folder, or resume the run in it. out: None keeps nothing; watch: called from time to time with
+    the progress; halt: ends the run early when set; requests under way still finish and are kept. shared: what the
+    players share with this caller.
 
     Nothing is written before every player is open and, if there is anything left to do, prepared. Raises PlanChanged if
     the folder holds a different plan, UsageError for a player that cannot be opened or a folder that cannot be written
@@ -93,7 +93,7 @@ async def run(
     async with AsyncExitStack() as stack:
         journal: Journal | None = None
         attempts, found = list[Attempt](), list[EndpointFacts]()  # events from before the journal exists
-        if (out / PLAN_FILE).exists():
+        if out is not None and (out / PLAN_FILE).exists():
             journal = stack.enter_context(Journal.open(out, write=True))
             type(job.plan).parse(journal.plan, out)
             check_unchanged(journal.plan, job.plan.to_json(), out)
@@ -128,7 +128,8 @@ async def run(
         if limits.preflight and any(True for _ in job.chains(ended)):
             await prepare(list(players.values()))
         if journal is None:
-            journal = stack.enter_context(Journal.create(out, job.plan.to_json()))
+            plan = job.plan.to_json()
+            journal = stack.enter_context(Journal.in_memory(plan) if out is None else Journal.create(out, plan))
         for attempt in attempts:
             journal.log_attempt(attempt)
         for facts in found:
@@ -263,6 +264,7 @@ class _Run:
 
     def _ended(self, game: GameRecord) -> None:
         self.progress.add(game)
+        self.job.ended(game)
         if game.status is Status.FAILED:
             self.failed[game.game_id] = game
             self.failed_row += 1
