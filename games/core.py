@@ -282,6 +282,13 @@ class Game(ABC):
         """The players with this role, living or all."""
         return tuple(name for name in (self.alive if alive else self.names) if self.roles[name] == role)
 
+    def begin(self, **facts: Any) -> None:
+        """Log the setup, with facts that everybody knows, and tell every seat its role."""
+        known = {"names": list(self.names), "composition": self.options.composition(), **facts}
+        self.log(EventKind.SETUP, Phase.SETUP, data=known)
+        for name in self.names:
+            self.log(EventKind.ROLE, Phase.SETUP, actor=name, audience=(name,), data={"role": self.roles[name]})
+
     def end(self, winner: str, reason: str, winners: tuple[str, ...] = ()) -> Outcome:
         """Log the end of the game and return the outcome. winners: the seats that won, by default the whole team."""
         self.log(EventKind.END, Phase.END, data={"winner": winner})

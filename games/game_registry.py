@@ -1,7 +1,8 @@
 """The games that can be played by name, and their parts.
 
 A game is a folder whose `__init__` holds its manifest (`liescope.games.playable.PlayableGame`). What a room needs to
-know about a game is looked up here by its name: `WORDS["werewolf"]`. Nothing falls back to another game.
+know about a game is looked up here by its name: `WORDS["werewolf"]`. Parts that a game does not bring are made of its
+manifest (`liescope.games.defaults`); nothing falls back to another game.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from typing import TypeVar
 from liescope.common.errors import UndeclaredGame
 from liescope.common.registry import Registry
 from liescope.common.settings import Setting
-from liescope.games import mafia, one_night, werewolf
+from liescope.games import defaults, mafia, one_night, werewolf
+from liescope.games.defaults.script import script
 from liescope.games.playable import PlayableGame
 
 T = TypeVar("T")
@@ -50,11 +52,11 @@ class PerGame(Mapping[str, T]):
 
 
 WORDS = PerGame("words for its roles", "words", lambda game: game.words)
-PROMPTS = PerGame("prompts", "prompts", lambda game: game.prompts)
-SCRIPTS = PerGame("scripted player", "script", lambda game: game.script)
-PAGES = PerGame("rules for people", "page", lambda game: game.page)
-CARDS = PerGame("text for the dataset card", "card", lambda game: game.card)
-SIDES = PerGame("colours of its roles and teams", "sides", lambda game: game.sides)
+PROMPTS = PerGame("prompts", "prompts", lambda game: game.prompts or defaults.prompts(game))
+SCRIPTS = PerGame("scripted player", "script", lambda game: game.script or script(game))
+PAGES = PerGame("rules for people", "page", lambda game: game.page or defaults.PAGE)
+CARDS = PerGame("text for the dataset card", "card", defaults.card)
+SIDES = PerGame("colours of its roles and teams", "sides", lambda game: game.sides or defaults.sides(game))
 
 
 def find_game(name: str) -> PlayableGame:

@@ -7,12 +7,13 @@ statement stays on one line and inside its quotation marks, whatever its author 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from liescope.games.core import AskKind, Event, EventKind
+from liescope.games.core import AskKind, Event, EventKind, Phase
 from liescope.games.taxonomy import DeceptionType
 
 RULES = "rules"
@@ -28,6 +29,21 @@ ASSESSED: dict[str, frozenset[str]] = {
     AskKind.NAME_ROLES: FORM,
 }
 """Variables of the questions that are the same in every game."""
+
+
+QUESTIONS = {
+    AskKind.KILL: "Whom do you want to kill?",
+    AskKind.INVESTIGATE: "Whom do you investigate?",
+    AskKind.PROTECT: "Whom do you protect?",
+    AskKind.CHOOSE: "What do you do?",
+    AskKind.VOTE: "Whom do you vote for?",
+    AskKind.EXPLAINED_VOTE: "First vote: whom do you vote for, and why?",
+    AskKind.BID: "How much do you want to speak next?",
+    AskKind.SPEAK: "You have the floor: what do you say?",
+    AskKind.SELF_ASSESSMENT: "Did you mean to deceive with this?",
+    AskKind.PEER_ASSESSMENT: "Do you think that this was meant to deceive?",
+}
+"""What people are asked, and models in games without prompts of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,3 +161,140 @@ def remember(event: Event, seat: str) -> str | None:
             return f"{deed(event)}{drawn(event, 'choice')}."
         case _:
             return None
+
+
+HEAD, SAID, FACT, SECRET = "head", "said", "fact", "secret"
+LATE = "your time was up"
+_PHASES = {
+    Phase.DISCUSSION: "discussion",
+    Phase.VOTING: "vote",
+    Phase.DEFENCE: "defence",
+    Phase.REVOTE: "final vote",
+}
+_DECIDED = {EventKind.ARREST, EventKind.EXILE, EventKind.NO_EXILE}
+
+
+@dataclass(frozen=True, slots=True)
+class SeatLine:
+    """One line. kind: a heading, something said, something that everybody knows, or what only this seat and those who
+    share its knowledge do; who: the speaker; words: as they are, to be escaped.
+    """
+
+    kind: str
+    words: str
+    who: str = ""
+
+
+def tell(event: Event, seat: str, late: str = LATE) -> SeatLine | None:
+    """One event as its seat is told of it, in the second person; None for what nobody is told. late: why the rules
+    chose for the seat.
+    """
+    who = "You" if event.actor == seat else event.actor or ""
+    late = f": {late}" if who == "You" and event.fallback else ""
+    whom = "you" if event.target == seat else event.target or ""
+    was = "were" if event.target == seat else "was"
+    data = event.data
+    chosen = f" (drawn by lot{late})" if event.fallback or data.get("drawn") else ""
+    match event.kind:
+        case EventKind.SETUP:
+            others = listing(name for name in data["names"] if name != seat)
+            cards = counted(data["composition"].items())
+            where = "Among you and in the centre" if data.get("centre") else "Among you"
+            return SeatLine(FACT, f"You are {seat}. With you in the game: {others}. {where}: {cards}.")
+        case EventKind.ROLE:
+            return SeatLine(SECRET, f"Your role: {data['role']}.")
+        case EventKind.PARTNERS:
+            partners = [name for name in data["names"] if name != seat]
+            known = f"On your side: {listing(partners)}." if partners else "You have no partner."
+            seen = f" In the centre lies a {data['seen']}." if data.get("seen") else ""
+            return SeatLine(SECRET, known + seen)
+        case EventKind.NIGHT:
+            return SeatLine(HEAD, f"Night {event.day}" if event.day else "Night")
+        case EventKind.ACT:
+            return SeatLine(FACT if event.audience is None else SECRET, deed(event))
+        case EventKind.CHOICE:
+            return SeatLine(FACT if event.audience is None else SECRET, f"{deed(event)}{chosen}.")
+        case EventKind.KILLER:
+            return SeatLine(SECRET, "You decide who is killed." if who == "You" else f"{who} decides who is killed.")
+        case EventKind.PROPOSAL:
+            return SeatLine(SECRET, f"{who} proposed to kill {whom}{chosen}.")
+        case EventKind.KILL:
+            by = f"{who} killed {whom}" if who else f"The attack was on {whom}"
+            return SeatLine(SECRET, f"{by}{chosen}.")
+        case EventKind.PROTECTION:
+            yourself = "yourself" if event.target == seat else whom
+            return SeatLine(SECRET, f"You protected {yourself}{chosen}.")
+        case EventKind.INVESTIGATION:
+            found = f"{whom} {'are' if whom == 'you' else 'is'} {with_article(data['role'])}"
+            return SeatLine(SECRET, f"{who} investigated {whom}{chosen}: {found}.")
+        case EventKind.DISCOVERY:
+            return SeatLine(SECRET, f"{who} and {whom} know each other's role now.")
+        case EventKind.DEATH:
+            role = f", {with_article(data['role'])}" if data.get("role") else ""
+            return SeatLine(FACT, f"{whom.capitalize() if whom == 'you' else whom} {was} found dead{role}.")
+        case EventKind.QUIET:
+            return SeatLine(FACT, "Nobody died in the night.")
+        case EventKind.STATEMENT:
+            return SeatLine(SAID, event.text, event.actor or "")
+        case EventKind.SILENCE:
+            return SeatLine(FACT, f"{who} remained silent{late}.")
+        case EventKind.SUSPICION:
+            return SeatLine(
+                SECRET, f"How much you suspect the others so far, from 0 to 1: {shares(data['suspicion'])}."
+            )
+        case EventKind.VOTE:
+            return SeatLine(FACT, f"{who} voted for {whom}{chosen}.")
+        case EventKind.ARREST:
+            tied = f" (drawn by lot among {listing(data['tied'])})" if data.get("tied") else ""
+            return SeatLine(FACT, f"{whom.capitalize() if whom == 'you' else whom} {was} arrested{tied}.")
+        case EventKind.EXILE:
+            name = whom.capitalize() if whom == "you" else whom
+            return SeatLine(FACT, f"{name} {was} exiled with {data['votes']} votes; {data['needed']} were needed.")
+        case EventKind.NO_EXILE:
+            return SeatLine(FACT, f"Nobody was exiled: that takes {data['needed']} votes.")
+        case EventKind.END:
+            return SeatLine(FACT, f"The game is over. Winner: {data['winner']}.")
+    return None
+
+
+def with_article(role: str) -> str:
+    """A role with its article; what an investigation shows may be "not ROLE"."""
+    if role.startswith("not "):
+        return f"not {with_article(role.removeprefix('not '))}"
+    return f"{'an' if role[:1] in 'aeiou' else 'a'} {role}"
+
+
+def lines(view: Sequence[Event], seat: str, after: int = 0, late: str = LATE) -> Iterator[SeatLine]:
+    """The lines of a seat's events but the first `after`. Votes are counted once the last is in. late: why the rules
+    chose for the seat.
+    """
+    headed: tuple[int, Phase] | None = None
+    votes: Counter[str] = Counter()
+    for number, event in enumerate(view):
+        if votes and ((event.day, event.phase) != headed or event.kind in _DECIDED):
+            if number >= after:
+                yield _tally(votes, seat)
+            votes.clear()
+        if event.kind is EventKind.VOTE:
+            votes[event.target or ""] += 1
+        if (line := tell(event, seat, late)) is None:
+            continue
+        before, headed = headed, (event.day, event.phase)
+        if number < after:
+            continue
+        if before != headed and event.phase in _PHASES:
+            yield SeatLine(HEAD, f"Day {event.day}, {_PHASES[event.phase]}")
+        yield line
+
+
+def _tally(votes: Counter[str], seat: str) -> SeatLine:
+    counted = ", ".join(f"{'you' if name == seat else name} {number}" for name, number in votes.most_common())
+    return SeatLine(FACT, f"Votes: {counted}.")
+
+
+def story(view: Sequence[Event], seat: str) -> Narration:
+    """A seat's view as the lines that a person in its place reads."""
+    after = [event for event in view if event.kind is not EventKind.SETUP]  # which the rules tell
+    told = lines(after, seat, 0, "your answer could not be read")
+    said = (f'{line.who}: "{quoted(line.words)}"' if line.kind == SAID else line.words for line in told)
+    return Narration(tuple(said))

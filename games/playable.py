@@ -15,7 +15,7 @@ from liescope.games.game_options import GameSpec
 from liescope.games.narration import PromptFamily
 from liescope.games.record import GameRecord
 from liescope.games.script.persona import Script
-from liescope.games.shared_rules import Tally
+from liescope.games.shared_rules import Contest, Tally
 from liescope.games.vocabulary import Vocabulary
 
 
@@ -28,15 +28,6 @@ class Sides:
     colours: Mapping[str, str]
     tally: Tally
     united: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Contest:
-    """One attempt of a seat to deceive another, both by name, and whether it succeeded."""
-
-    deceiver: str
-    judge: str
-    fooled: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,10 +48,13 @@ class PlayableGame:
     states_claims: the rules know every truth, and write a statement's claims, with verdicts, to its event
     (`data["claims"]`), so that its words are not searched for any.
 
+    rules: in plain sentences, paragraphs divided by an empty line; the default prompts and page tell them, with the
+    game's options.
+
     Parts: words: of roles and claims; prompts: what models are told; script: how scripted players answer; page: a
     template with the macros `rules(t)` and `role(name, t)`, for people (t: the spec); card: a sentence for the dataset
-    card; sides: colours, and how ballots end. Code that needs a part which a game lacks refuses the game; see
-    `liescope.games.game_registry`.
+    card; sides: colours, and how ballots end. All but words have a default, `liescope.games.defaults`. Code that needs
+    words refuses a game without any; see `liescope.games.game_registry`.
     """
 
     name: str
@@ -77,6 +71,7 @@ class PlayableGame:
     bystanders: frozenset[str] = frozenset()
     states_claims: bool = False
     contests: Callable[[GameRecord], Iterable[Contest]] | None = None
+    rules: str = ""
     words: Vocabulary | None = None
     prompts: PromptFamily | None = None
     script: Script | None = None
@@ -103,6 +98,16 @@ class PlayableGame:
         """The team of each role."""
         game = self.make(self.spec, 0, self.name)
         return {role: game.team(role) for role in self.roles}
+
+    @cached_property
+    def deceivers(self) -> frozenset[str]:
+        """The roles that aim to deceive the others."""
+        return frozenset(filter(self.make(self.spec, 0, self.name).deceives, self.roles))
+
+    def told(self, values: Mapping[str, Any]) -> tuple[str, ...]:
+        """The game's own options in words, as far as they have a value here."""
+        own = [option for option in self.options if option.name not in GameSpec.model_fields and option.name in values]
+        return tuple(f"{option.help.rstrip('.')}: {values[option.name]}" for option in own)
 
     def resolve(self, options: Mapping[str, Any]) -> GameSpec:
         """The spec with these options. Names may be one comma-separated string; a message limit of 0 means no limit.

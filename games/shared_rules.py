@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from random import Random
 from typing import Any
 
 from liescope.games.core import Ask, AskKind, Asks, Assessment, Event, EventKind, Game, Phase, Replies, Reply
 from liescope.games.facts import ClaimData
+from liescope.games.record import GameRecord
 
 START, WEIGHT = 0.5, 0.7  # smoothing of suspicions (Triadic Werewolf paper, section 3, after the WOLF engine)
 _FIELDS = tuple(field.name for field in fields(Assessment))
@@ -284,6 +285,29 @@ def strict_majority(votes: Sequence[str], voters: int) -> str | None:
     """The player with more than half of all possible votes, or None."""
     counts = Counter(votes)
     return next((name for name, count in counts.items() if 2 * count > voters), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Contest:
+    """One attempt of a seat to deceive another, both by name, and whether it succeeded."""
+
+    deceiver: str
+    judge: str
+    fooled: bool
+
+
+def doubted(record: GameRecord) -> Iterator[Contest]:
+    """Each statement with a claim that is false, as its speaker knew, against each seat that judged it by a choice or a
+    vote of its own: fooled if it did not treat it as false.
+    """
+    lies = {
+        event.index: event.actor or ""
+        for event in record.events
+        if any(claim.get("verdict") == "false" and claim.get("known") for claim in event.data.get("claims", ()))
+    }
+    for event in record.events:
+        if event.about in lies and event.actor and "doubts" in event.data and not event.fallback:
+            yield Contest(lies[event.about], event.actor, not event.data["doubts"])
 
 
 Tally = Callable[[Sequence[str]], Mapping[str, float]]

@@ -373,7 +373,7 @@ def _asked(plan: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         for name, words in default.items():
             each = [f"{value} ({option})" for option, value in named.items() if option.partition(".")[0] == name]
             yield f"{name} of {model}", "; ".join([*each, *([] if name in named else [words])])
-    if AskKind.BID in family.variables:
+    if AskKind.BID in family.variables.keys() - family.optional:
         yield "bids", f"whole numbers from {BIDS[0]} to {BIDS[-1]}; one that cannot be read counts as 0"
 
 

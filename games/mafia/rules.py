@@ -97,12 +97,8 @@ class Mafia(Game):
 
     def set_up(self) -> None:
         """Log the setup and the roles."""
-        facts = {"names": list(self.names), "composition": self.spec.composition(), "rounds": self.spec.rounds}
         options = {"reveal_dead": self.spec.reveal_dead, "mutual_discovery": self.spec.mutual_discovery}
-        facts |= {option: True for option, chosen in options.items() if chosen}
-        self.log(EventKind.SETUP, Phase.SETUP, data=facts)
-        for name in self.names:
-            self.log(EventKind.ROLE, Phase.SETUP, actor=name, audience=(name,), data={"role": self.roles[name]})
+        self.begin(rounds=self.spec.rounds, **{option: True for option, chosen in options.items() if chosen})
         if self.spec.mafiosos > 1:
             mafia = self.holding(MAFIOSO, alive=False)
             self.log(EventKind.PARTNERS, Phase.SETUP, audience=mafia, data={"names": list(mafia)})

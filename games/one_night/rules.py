@@ -69,20 +69,13 @@ class OneNightWerewolf(Game):
         return role == WEREWOLF
 
     def play(self) -> Play:
-        self._setup()
+        self.begin(centre=self.spec.centre, rounds=self.spec.rounds)
         self.day = 1
         yield from self._night()
         self.log(EventKind.DAY, Phase.DISCUSSION)
         yield from discuss(self, self.spec.rounds)
         votes = yield from ballot(self, Phase.VOTING)
         return self._end(self._exile(votes))
-
-    def _setup(self) -> None:
-        spec = self.spec
-        facts = {"composition": spec.composition(), "centre": spec.centre, "rounds": spec.rounds}
-        self.log(EventKind.SETUP, Phase.SETUP, data={"names": list(self.names), **facts})
-        for name in self.names:
-            self.log(EventKind.ROLE, Phase.SETUP, actor=name, audience=(name,), data={"role": self.roles[name]})
 
     def _night(self) -> Generator[Asks, Replies, None]:
         self.log(EventKind.NIGHT, Phase.NIGHT)

@@ -139,11 +139,7 @@ class Werewolf(Game):
 
     def _setup(self) -> None:
         spec = self.spec
-        facts = {"debate_turns": spec.debate_turns, "defence_turns": spec.defence_turns, "days": spec.days}
-        data = {"names": list(self.names), "composition": spec.composition(), **facts}
-        self.log(EventKind.SETUP, Phase.SETUP, data=data)
-        for name in self.names:
-            self.log(EventKind.ROLE, Phase.SETUP, actor=name, audience=(name,), data={"role": self.roles[name]})
+        self.begin(debate_turns=spec.debate_turns, defence_turns=spec.defence_turns, days=spec.days)
         wolves = self.holding(WEREWOLF, alive=False)
         if len(wolves) > 1:
             self.log(EventKind.PARTNERS, Phase.SETUP, audience=wolves, data={"names": list(wolves)})

@@ -7,11 +7,14 @@ from dataclasses import replace
 import pytest
 
 from liescope.common.errors import LiescopeError, UndeclaredGame
+from liescope.games.core import AskKind
 from liescope.games.game_registry import CARDS, GAMES, PAGES, PROMPTS, SCRIPTS, SIDES, WORDS, PerGame
 from liescope.games.mafia.rules import MafiaSpec, MiniMafia
 from liescope.games.playable import PlayableGame
+from liescope.generate.players.prompts.render import load_prompts, sample_asks
 from liescope.generate.runs.plan_games import make_plan
-from liescope.testing import GAME_CHECKS, PIECE_CHECKS, GameCheck
+from liescope.testing import GAME_CHECKS, PIECE_CHECKS, GameCheck, check_words
+from liescope.web.play.game_setup import rules_of
 
 PARTS: tuple[PerGame[object], ...] = (WORDS, PROMPTS, SCRIPTS, PAGES, CARDS, SIDES)
 
@@ -38,21 +41,42 @@ class Poker(MiniMafia):
 POKER = PlayableGame("poker", "Poker", MafiaSpec(mafiosos=1, detectives=1, villagers=2, days=1), Poker)
 
 
-@pytest.mark.parametrize("check", PIECE_CHECKS, ids=lambda check: check.__name__)
-def test_a_game_without_its_parts_fails_and_is_told_what_is_missing(
-    check: GameCheck, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_game_without_words_is_told_so_where_claims_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(GAMES, POKER.name, POKER)
-    with pytest.raises(UndeclaredGame, match=r"the game 'poker' has no .+; give it as `\w+` of its PlayableGame"):
-        check(POKER)
+    with pytest.raises(UndeclaredGame, match=r"the game 'poker' has no .+; give it as `words` of its PlayableGame"):
+        WORDS[POKER.name]
+    assert "words for its roles" in complaint(check_words, POKER)
+
+
+@pytest.mark.parametrize("check", [*GAME_CHECKS, *PIECE_CHECKS], ids=lambda check: check.__name__)
+def test_a_game_of_rules_and_words_alone_keeps_its_promises(check: GameCheck, monkeypatch: pytest.MonkeyPatch) -> None:
+    alone = replace(POKER, words=GAMES["mini-mafia"].words)
+    monkeypatch.setitem(GAMES, alone.name, alone)
+    check(alone)
+
+
+def test_what_a_game_does_not_bring_is_made_of_its_manifest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(GAMES, POKER.name, replace(POKER, rules="All talk.\n\nThe town wins if <nobody> dies."))
+    asked = list(sample_asks(POKER.name))
+    told = {ask.kind: load_prompts("full", POKER.name).render(ask, view).text for ask, view in asked}
+    assert {AskKind.SPEAK, AskKind.VOTE, AskKind.KILL, AskKind.PEER_ASSESSMENT, AskKind.NAME_ROLES} <= told.keys()
+    assert all("All talk." in text and "Rounds of discussion a day: 2." in text for text in told.values())
+    assert not any("Mini-Mafia" in text or "fellow" in text for text in told.values())
+    page = rules_of.__wrapped__(POKER.name).module
+    assert "<p>The town wins if &lt;nobody&gt; dies.</p>" in page.rules(POKER.spec)
+    assert "It may help you to deceive" in page.role("mafioso", POKER.spec)
+    assert "deceive" not in page.role("villager", POKER.spec)
+    assert CARDS[POKER.name] == "Poker, a game for 4 players: 1 mafioso, 1 detective and 2 villagers."
+    colours = SIDES[POKER.name].colours
+    assert colours["mafioso"] == colours["mafia"] != colours["villager"] == colours["detective"]
 
 
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: part.field)
-def test_one_missing_part_is_enough_to_fail(part: PerGame[object], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_words_have_no_default(part: PerGame[object], monkeypatch: pytest.MonkeyPatch) -> None:
     lacking = replace(GAMES["mini-mafia"], name=POKER.name, make=Poker, **{part.field: None})
     monkeypatch.setitem(GAMES, POKER.name, lacking)
     complaints = [words for words in (complaint(check, lacking) for check in PIECE_CHECKS) if words]
-    assert complaints
+    assert bool(complaints) == (part is WORDS)
     assert all(part.what in words for words in complaints)
 
 

@@ -10,14 +10,14 @@ import pytest
 
 from liescope.games.core import Ask, AskKind, Event, EventKind, Game, Phase, Play, Reply
 from liescope.games.game_options import GameSpec
-from liescope.games.narration import remember
+from liescope.games.narration import lines, remember
 from liescope.games.record import GameRecord, Source, record
 from liescope.games.record_checks import NotARecord, check_record
 from liescope.games.session import drive, start
 from liescope.games.shared_rules import choose, speech
 from liescope.generate.players.parsing import read_reply
 from liescope.generate.runs.game_text import event_words
-from liescope.web.play.seat_lines import lines, read_form, stage_of
+from liescope.web.play.seat_lines import read_form, stage_of
 
 BIDS = ("offer 1", "offer 10", "nothing")
 NAMES = ("Ann", "Ben", "Cid")

@@ -9,9 +9,9 @@ import pytest
 import liescope
 from liescope.games.core import EventKind
 from liescope.games.game_registry import GAMES
+from liescope.games.narration import lines
 from liescope.games.playable import PlayableGame
 from liescope.web.play.game_setup import make_setup
-from liescope.web.play.seat_lines import lines
 from liescope.web.view.game_page import shown
 from liescope.web.view.sources import open_games
 

@@ -25,7 +25,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from liescope.common.errors import BadData, PlayerFailed, UsageError
 from liescope.games.core import ASSESSMENTS, CHOICES, FORMS, Ask, AskKind, Assessment, Event, EventKind, Reply
 from liescope.games.game_registry import PROMPTS, find_game
-from liescope.games.narration import RULES, STRATEGY, TYPES, PromptFamily, quoted
+from liescope.games.narration import QUESTIONS, RULES, STRATEGY, TYPES, PromptFamily, quoted
 from liescope.games.rated_game import RatedGame, RatingSpec
 from liescope.games.record import Source, record
 from liescope.games.session import Session, drive
@@ -169,6 +169,7 @@ def _facts(ask: Ask, view: Sequence[Event]) -> dict[str, Any]:
         "rounds": ask.rounds,
         "limit": ask.limit,
         "options": ", ".join(ask.options),
+        "question": QUESTIONS.get(ask.kind, ""),
         **FIXED,
     }
     if ask.kind is AskKind.BELIEFS:

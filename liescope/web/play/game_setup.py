@@ -24,6 +24,7 @@ from pydantic import Field, ValidationError
 
 from liescope.common.errors import BadData, PlayerFailed, UnknownName, UsageError
 from liescope.common.settings import OptionsModel
+from liescope.games.defaults import rules
 from liescope.games.game_registry import PAGES, find_game
 from liescope.games.record import GameRecord, Status
 from liescope.games.withdrawal import NAME
@@ -142,7 +143,9 @@ def make_setup(
 @cache
 def rules_of(game: str) -> Template:
     """The template with a game's rules for people. Raises UndeclaredGame for a game that has none."""
-    return templates().from_string(PAGES[game].read_text(encoding="utf-8"))
+    manifest = find_game(game)
+    shown = {"manifest": manifest, "told": rules(manifest)}  # for the default page
+    return templates().from_string(PAGES[game].read_text(encoding="utf-8"), globals=shown)
 
 
 async def check_players(setup: Setup) -> None:

@@ -6,138 +6,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from liescope.common.errors import UsageError
 from liescope.games.core import ASSESSMENTS, Ask, AskKind, Assessment, Event, EventKind, Phase, Reply
-from liescope.games.narration import counted, deed, listing, shares
+from liescope.games.narration import QUESTIONS, listing, with_article
 from liescope.games.taxonomy import DeceptionType
 from liescope.generate.players.parsing.choice import storable
-
-HEAD, SAID, FACT, SECRET = "head", "said", "fact", "secret"
-_PHASES = {
-    Phase.DISCUSSION: "discussion",
-    Phase.VOTING: "vote",
-    Phase.DEFENCE: "defence",
-    Phase.REVOTE: "final vote",
-}
-_DECIDED = {EventKind.ARREST, EventKind.EXILE, EventKind.NO_EXILE}
-
-
-@dataclass(frozen=True, slots=True)
-class SeatLine:
-    """One line. kind: a heading, something said, something that everybody knows, or what only this seat and those who
-    share its knowledge do; who: the speaker; words: as they are, to be escaped.
-    """
-
-    kind: str
-    words: str
-    who: str = ""
-
-
-def lines(view: Sequence[Event], seat: str, after: int = 0) -> Iterator[SeatLine]:
-    """The lines of a seat's events but the first `after`. Votes are counted once the last is in."""
-    headed: tuple[int, Phase] | None = None
-    votes: Counter[str] = Counter()
-    for number, event in enumerate(view):
-        if votes and ((event.day, event.phase) != headed or event.kind in _DECIDED):
-            if number >= after:
-                yield _tally(votes, seat)
-            votes.clear()
-        if event.kind is EventKind.VOTE:
-            votes[event.target or ""] += 1
-        if (line := _line(event, seat)) is None:
-            continue
-        before, headed = headed, (event.day, event.phase)
-        if number < after:
-            continue
-        if before != headed and event.phase in _PHASES:
-            yield SeatLine(HEAD, f"Day {event.day}, {_PHASES[event.phase]}")
-        yield line
-
-
-def _line(event: Event, seat: str) -> SeatLine | None:
-    who = "You" if event.actor == seat else event.actor or ""
-    late = ": your time was up" if who == "You" and event.fallback else ""
-    whom = "you" if event.target == seat else event.target or ""
-    was = "were" if event.target == seat else "was"
-    data = event.data
-    chosen = f" (drawn by lot{late})" if event.fallback or data.get("drawn") else ""
-    match event.kind:
-        case EventKind.SETUP:
-            others = listing(name for name in data["names"] if name != seat)
-            cards = counted(data["composition"].items())
-            where = "Among you and in the centre" if data.get("centre") else "Among you"
-            return SeatLine(FACT, f"You are {seat}. With you in the game: {others}. {where}: {cards}.")
-        case EventKind.ROLE:
-            return SeatLine(SECRET, f"Your role: {data['role']}.")
-        case EventKind.PARTNERS:
-            partners = [name for name in data["names"] if name != seat]
-            known = f"On your side: {listing(partners)}." if partners else "You have no partner."
-            seen = f" In the centre lies a {data['seen']}." if data.get("seen") else ""
-            return SeatLine(SECRET, known + seen)
-        case EventKind.NIGHT:
-            return SeatLine(HEAD, f"Night {event.day}" if event.day else "Night")
-        case EventKind.ACT:
-            return SeatLine(FACT if event.audience is None else SECRET, deed(event))
-        case EventKind.CHOICE:
-            return SeatLine(FACT if event.audience is None else SECRET, f"{deed(event)}{chosen}.")
-        case EventKind.KILLER:
-            return SeatLine(SECRET, "You decide who is killed." if who == "You" else f"{who} decides who is killed.")
-        case EventKind.PROPOSAL:
-            return SeatLine(SECRET, f"{who} proposed to kill {whom}{chosen}.")
-        case EventKind.KILL:
-            by = f"{who} killed {whom}" if who else f"The attack was on {whom}"
-            return SeatLine(SECRET, f"{by}{chosen}.")
-        case EventKind.PROTECTION:
-            yourself = "yourself" if event.target == seat else whom
-            return SeatLine(SECRET, f"You protected {yourself}{chosen}.")
-        case EventKind.INVESTIGATION:
-            found = f"{whom} {'are' if whom == 'you' else 'is'} {with_article(data['role'])}"
-            return SeatLine(SECRET, f"{who} investigated {whom}{chosen}: {found}.")
-        case EventKind.DISCOVERY:
-            return SeatLine(SECRET, f"{who} and {whom} know each other's role now.")
-        case EventKind.DEATH:
-            role = f", {with_article(data['role'])}" if data.get("role") else ""
-            return SeatLine(FACT, f"{whom.capitalize() if whom == 'you' else whom} {was} found dead{role}.")
-        case EventKind.QUIET:
-            return SeatLine(FACT, "Nobody died in the night.")
-        case EventKind.STATEMENT:
-            return SeatLine(SAID, event.text, event.actor or "")
-        case EventKind.SILENCE:
-            return SeatLine(FACT, f"{who} remained silent{late}.")
-        case EventKind.SUSPICION:
-            return SeatLine(
-                SECRET, f"How much you suspect the others so far, from 0 to 1: {shares(data['suspicion'])}."
-            )
-        case EventKind.VOTE:
-            return SeatLine(FACT, f"{who} voted for {whom}{chosen}.")
-        case EventKind.ARREST:
-            tied = f" (drawn by lot among {listing(data['tied'])})" if data.get("tied") else ""
-            return SeatLine(FACT, f"{whom.capitalize() if whom == 'you' else whom} {was} arrested{tied}.")
-        case EventKind.EXILE:
-            name = whom.capitalize() if whom == "you" else whom
-            return SeatLine(FACT, f"{name} {was} exiled with {data['votes']} votes; {data['needed']} were needed.")
-        case EventKind.NO_EXILE:
-            return SeatLine(FACT, f"Nobody was exiled: that takes {data['needed']} votes.")
-        case EventKind.END:
-            return SeatLine(FACT, f"The game is over. Winner: {data['winner']}.")
-    return None
-
-
-def _tally(votes: Counter[str], seat: str) -> SeatLine:
-    counted = ", ".join(f"{'you' if name == seat else name} {number}" for name, number in votes.most_common())
-    return SeatLine(FACT, f"Votes: {counted}.")
-
-
-def with_article(role: str) -> str:
-    """A role with its article; what an investigation shows may be "not ROLE"."""
-    if role.startswith("not "):
-        return f"not {with_article(role.removeprefix('not '))}"
-    return f"{'an' if role[:1] in 'aeiou' else 'a'} {role}"
-
 
 _ENDS = {EventKind.DEATH: "died, night", EventKind.ARREST: "arrested, day", EventKind.EXILE: "exiled, day"}
 
@@ -216,18 +92,6 @@ DECEITS = tuple(kind for kind in DeceptionType if kind is not DeceptionType.NONE
 _FIELDS = ("choice", "text", "silent", "deceptive", "type", "confidence", "suspicion", "reason")
 _SHARE = re.compile(r"0*(?:100|[0-9]{1,2})", re.ASCII)
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
-_QUESTIONS = {
-    AskKind.KILL: "Whom do you want to kill?",
-    AskKind.INVESTIGATE: "Whom do you investigate?",
-    AskKind.PROTECT: "Whom do you protect?",
-    AskKind.CHOOSE: "What do you do?",
-    AskKind.VOTE: "Whom do you vote for?",
-    AskKind.EXPLAINED_VOTE: "First vote: whom do you vote for, and why?",
-    AskKind.BID: "How much do you want to speak next?",
-    AskKind.SPEAK: "You have the floor: what do you say?",
-    AskKind.SELF_ASSESSMENT: "Did you mean to deceive with this?",
-    AskKind.PEER_ASSESSMENT: "Do you think that this was meant to deceive?",
-}
 _HINTS = {
     AskKind.KILL: "No villager learns who chose.",
     AskKind.INVESTIGATE: "Only you learn the result.",
@@ -269,11 +133,11 @@ def form_of(ask: Ask, names: Collection[str] = ()) -> Form:
     """The form for an ask. names: of the players, for questions whose options may be something else. Raises UsageError
     for an ask that people are never given.
     """
-    if ask.kind not in _QUESTIONS:
+    if ask.kind not in QUESTIONS:
         raise UsageError(f"a person is not asked for {ask.kind.value}")
     assess = {AskKind.SELF_ASSESSMENT: "self", AskKind.PEER_ASSESSMENT: "peer"}.get(ask.kind, "")
     text = ask.kind in (AskKind.SPEAK, AskKind.EXPLAINED_VOTE)
-    question = _FINAL if ask.kind is AskKind.VOTE and ask.phase is Phase.REVOTE else _QUESTIONS[ask.kind]
+    question = _FINAL if ask.kind is AskKind.VOTE and ask.phase is Phase.REVOTE else QUESTIONS[ask.kind]
     if ask.kind is AskKind.VOTE and names and not {*ask.options} <= {*names}:
         question = "What do you vote for?"
     return Form(

@@ -18,10 +18,11 @@ from liescope.common.errors import UsageError
 from liescope.common.model_names import consent_hash
 from liescope.games.core import Ask
 from liescope.games.game_registry import find_game
+from liescope.games.narration import lines
 from liescope.generate.players.human import suggested
 from liescope.web.play.game_setup import State, has_left, rules_of
 from liescope.web.play.hosted_games import HostedGame
-from liescope.web.play.seat_lines import chairs, form_of, lines, role_of
+from liescope.web.play.seat_lines import chairs, form_of, role_of
 from liescope.web.site import Forms, link, page
 
 _NOTHING = 204

@@ -13,11 +13,12 @@ import pytest
 from liescope.common.errors import UsageError
 from liescope.games.core import Ask, AskKind, Event, EventKind, Game, Phase, Reply
 from liescope.games.game_registry import GAMES
+from liescope.games.narration import HEAD, lines
 from liescope.games.session import Session
 from liescope.web import templates
 from liescope.web.play.game_setup import PERSON, rules_of, same_setup
 from liescope.web.play.host_page import SetupForm
-from liescope.web.play.seat_lines import HEAD, Chair, chairs, form_of, lines, read_form, role_of, stage_of
+from liescope.web.play.seat_lines import Chair, chairs, form_of, read_form, role_of, stage_of
 
 
 def moments(game: str, seed: int = 5, **options: Any) -> Iterator[Session]:
