@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from liescope.detectors.scoring import ScoredFile as ScoredFile
     from liescope.detectors.scoring import score as score
     from liescope.detectors.scoring import score_file as score_file
+    from liescope.detectors.study.audit import AuditResult as AuditResult
     from liescope.detectors.study.audit import audit as audit
-    from liescope.detectors.study.audit_result import AuditResult as AuditResult
     from liescope.detectors.study.bench import bench as bench
     from liescope.detectors.study.bench_result import BenchResult as BenchResult
     from liescope.detectors.study.evaluate import evaluate as evaluate
     from liescope.detectors.study.findings import EvaluationResult as EvaluationResult
+    from liescope.detectors.study.transfer import TransferResult as TransferResult
     from liescope.detectors.study.transfer import transfer as transfer
-    from liescope.detectors.study.transfer_result import TransferResult as TransferResult
     from liescope.detectors.text_form import TextConfig as TextConfig
     from liescope.detectors.text_form import textualize as textualize
     from liescope.detectors.training import TrainResult as TrainResult
@@ -40,14 +40,12 @@ _HOMES = {
     "examples": ("TARGETS", "Example", "Labelled"),
     "saved": ("LoadedDetector", "load"),
     "scoring": ("ScoredFile", "score", "score_file"),
-    "study.audit": ("audit",),
-    "study.audit_result": ("AuditResult",),
+    "study.audit": ("AuditResult", "audit"),
     "study.bench": ("bench",),
     "study.bench_result": ("BenchResult",),
     "study.evaluate": ("evaluate",),
     "study.findings": ("EvaluationResult",),
-    "study.transfer": ("transfer",),
-    "study.transfer_result": ("TransferResult",),
+    "study.transfer": ("TransferResult", "transfer"),
     "text_form": ("TextConfig", "textualize"),
     "training": ("TrainResult", "train"),
 }

@@ -1,20 +1,147 @@
-"""What a detector is trained on, read from a corpus: the statements of its splits, their games, and who deceives."""
+"""What a detector is trained on, read from a corpus or from data in memory: the statements of its splits, their games,
+and who deceives; and ordinary chats, in which nobody was asked to lie, whose answers a threshold is chosen on.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 
-from liescope.common.errors import UsageError
+from liescope.common.errors import BadData, UsageError
 from liescope.common.reading import Reading
-from liescope.common.text import Units, number_of, unit_of
-from liescope.detectors.examples import Labelled, corpus_id, count_lost, labelled, read_statements
+from liescope.common.stores import local
+from liescope.common.text import CHAT, TEXT, Units, number_of, unit_of
+from liescope.detectors.examples import (
+    Example,
+    Labelled,
+    corpus_id,
+    corpus_name,
+    count_lost,
+    labelled,
+    make_examples,
+    read_statements,
+)
 from liescope.detectors.model_file import CorpusName, WordsOf
+from liescope.detectors.statement_inputs import each_statement
 from liescope.detectors.text_form import TextConfig
 from liescope.detectors.view.transcript import read_deceivers, read_transcripts
-from liescope.generate.corpus.read import FACTS_FILE, Corpus, collected, licences_of, read
+from liescope.games.record import GameRecord
+from liescope.generate.corpus.hub import hub_repo
+from liescope.generate.corpus.open import as_corpus, in_memory
+from liescope.generate.corpus.read import FACTS_FILE, Corpus, CorpusInMemory, collected, licences_of, read
+from liescope.generate.importers.conversations import is_chat
+from liescope.generate.importers.importer_protocol import Rejected
+from liescope.generate.importers.importing import Import, read_games
+
+OWN_NAME = "own data"
+_OPTION = re.compile(r"(name [a-z ]+|say which values are lies) with --(label|deceptive)")  # of a command
+
+
+def source_name(source: Any) -> str:
+    """The name of a corpus, or "own data"."""
+    return corpus_name(source) if isinstance(source, str | os.PathLike) else OWN_NAME
+
+
+def corpus_of(source: Any, labels: Iterable[Any] | None = None, groups: Iterable[Any] | None = None) -> Corpus:
+    """The named corpus, or `in_rows`."""
+    if isinstance(source, str | os.PathLike):
+        if labels is not None or groups is not None:
+            raise UsageError("labels and groups go with texts; a corpus has its own")
+        return as_corpus(source)
+    return in_rows(source, labels, groups)
+
+
+def in_rows(
+    source: Any, labels: Iterable[Any] | None = None, groups: Iterable[Any] | None = None, **told: Any
+) -> CorpusInMemory:
+    """A corpus made in memory from data.
+
+    source: a list of texts, of conversations (lists of `{"role", "content"}`) or of mappings, or a frame of polars,
+    pandas, pyarrow or `datasets`. labels: for each text or conversation whether it is deceptive, None where that is not
+    known; without them, a column of the data says it. groups: what each belongs to: a group is never divided between
+    splits. told: options of the importer, such as the licence of the words.
+
+    Raises UsageError for data without texts or labels, and for a row that cannot be used, with its place.
+    """
+    rows = _rows(source, labels, groups)
+    if not rows:
+        raise UsageError("there are no texts to learn from")
+    kind = CHAT if is_chat(list(rows[0])) else TEXT
+    found = Import(kind, rows, **told)
+    corpus = in_memory(_usable(found.games()), OWN_NAME, {kind: found.importer.terms()})
+    if found.receipt.missing:
+        raise BadData(f"{found.receipt.missing:,} of {len(rows):,} rows are neither kept nor left out for a reason")
+    return replace(corpus, receipt=found.receipt)
+
+
+def _usable(games: Iterable[GameRecord | Rejected]) -> Iterator[GameRecord]:
+    for one in games:
+        if isinstance(one, Rejected):
+            if not one.line:
+                raise UsageError(_OPTION.sub("give labels=, True for deceptive", one.reason))
+            raise UsageError(f"row {one.line} cannot be used: {one.reason}; leave such rows out, or mend them")
+        yield one
+
+
+def _rows(source: Any, labels: Iterable[Any] | None, groups: Iterable[Any] | None) -> list[dict[str, Any]]:
+    rows = [_row(number, given) for number, given in enumerate(each_statement(source), 1)]
+    for name, values in (("deceptive", labels), ("group", groups)):
+        if values is None:
+            continue
+        given = list(values)
+        if len(given) != len(rows):
+            raise UsageError(f"there are {len(given):,} {name} values for {len(rows):,} texts; give one for each")
+        for row, value in zip(rows, given, strict=True):
+            row[name] = value.item() if hasattr(value, "item") else value
+    return rows
+
+
+def _row(number: int, given: object) -> dict[str, Any]:
+    if isinstance(given, str):
+        return {"text": given}
+    if isinstance(given, Mapping):
+        return {str(name): value for name, value in given.items()}
+    if isinstance(given, Sequence) and given and all(isinstance(turn, Mapping) for turn in given):
+        return {"messages": list(given)}
+    raise UsageError(
+        f"text {number} is of type {type(given).__name__}; give strings, lists of messages, or mappings with 'text' or "
+        "'messages'"
+    )
+
+
+BUNDLED = "bundled"
+_MOST = 1000
+
+
+def ordinary_answers(source: str, text: TextConfig, target: str) -> tuple[str, list[Example]]:
+    """(name, last answers) of up to a thousand chats. source: "bundled", a file of chats, a dataset of them on the Hub,
+    a corpus or a run. Raises UsageError where there are none, and what reading them raises.
+    """
+    path = Path(__file__).parent / "probing" / "ordinary.jsonl" if source == BUNDLED else local(source)
+    if not path.exists() and hub_repo(source) is None:
+        raise UsageError(f"there is no {source} with ordinary chats; name a file, a corpus or {BUNDLED}")
+    games = read_games(CHAT, path if path.exists() else source)
+    chats = islice((one for one in games if isinstance(one, GameRecord)), _MOST)
+    corpus = as_corpus(source) if path.is_dir() else in_memory(chats, source, {})
+    found = last_answers(read_statements(corpus), text, target)[:_MOST]
+    if not found:
+        raise UsageError(f"{source} has no ordinary answers that the detector can read; name a file of chats")
+    return source if source == BUNDLED else corpus_name(source), found
+
+
+def last_answers(statements: pl.DataFrame, text: TextConfig, target: str) -> list[Example]:
+    """The last statement of each conversation, as far as the text can show it."""
+    last = set(statements.group_by("game_id").agg(pl.col("statement_id").last())["statement_id"])
+    made = make_examples(statements, text.context, target)
+    return [one for one in made if one.statement_id in last and one.can_be_read(text.view)]
+
 
 SPLITS = ("train", "validation")
 NOBODY_TRAINS = "their publishers ask that nothing is trained on them"

@@ -31,10 +31,15 @@ from liescope.detectors.fine_tuning.processes import is_first, wait
 from liescope.detectors.folds import Rows, fold_of, out_of_fold
 from liescope.detectors.judge.prompt import ATTEMPTS
 from liescope.detectors.learned_from import LearnedStatements
-from liescope.detectors.material import Material, check_may_train, read_material
+from liescope.detectors.material import (
+    Material,
+    check_may_train,
+    corpus_of,
+    ordinary_answers,
+    read_material,
+    source_name,
+)
 from liescope.detectors.model_file import ModelFile, OrdinaryChats, TrainingFacts
-from liescope.detectors.ordinary import ordinary_answers
-from liescope.detectors.own_rows import corpus_of, source_name
 from liescope.detectors.probing.pairs import TURNS, pairs
 from liescope.detectors.saved import check_free, is_model, write_model
 from liescope.detectors.study.figures import Figure, figure_table

@@ -27,7 +27,7 @@ from liescope.common.errors import BadData, UsageError
 from liescope.common.reading import Strict, read_toml
 from liescope.common.stores import local
 from liescope.common.text import ASSISTANT
-from liescope.detectors.own_rows import in_rows
+from liescope.detectors.material import in_rows
 from liescope.generate.corpus.read import CorpusInMemory
 from liescope.generate.importers.importer_protocol import Rejected
 from liescope.generate.importers.label_column import LabelColumn

@@ -17,7 +17,7 @@ from liescope.common.stores import stored
 from liescope.detectors.detector import AsksChatModel, Progress, shown
 from liescope.detectors.detector_settings import WORDS, EvaluateSettings
 from liescope.detectors.examples import count_lost, read_statements
-from liescope.detectors.own_rows import corpus_of, source_name
+from liescope.detectors.material import corpus_of, source_name
 from liescope.detectors.saved import LoadedDetector
 from liescope.detectors.study.beside_judges import Judges, judges_of
 from liescope.detectors.study.beside_players import HALF, beside_players, on_annotated, read_people

@@ -15,7 +15,7 @@ import liescope
 from liescope.common.errors import UnknownName, UsageError
 from liescope.detectors.detector_settings import VIEWS
 from liescope.detectors.examples import Example, read_statements
-from liescope.detectors.study.audit_result import AuditResult
+from liescope.detectors.study.audit import AuditResult
 from liescope.detectors.study.figures import SERIOUS, Figure
 from liescope.detectors.study.findings import EvaluationResult
 from liescope.detectors.study.metrics import DIFFERENCE, WITHIN

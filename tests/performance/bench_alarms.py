@@ -19,8 +19,7 @@ import polars as pl
 
 import liescope
 from liescope.detectors.examples import target_column
-from liescope.detectors.study.audit import checked
-from liescope.detectors.study.audit_result import AuditResult
+from liescope.detectors.study.audit import AuditResult, checked
 from liescope.detectors.study.audited import read_audited
 from liescope.detectors.study.controls import deal_to_other_games, with_k_of_n
 

@@ -14,8 +14,8 @@ import liescope
 from liescope import cli
 from liescope.common.errors import UnknownName, UsageError
 from liescope.common.report.contents import terminal
+from liescope.detectors.study.audit import AuditResult
 from liescope.detectors.study.audit_checks import SHORTCUTS
-from liescope.detectors.study.audit_result import AuditResult
 from liescope.detectors.study.controls import K_OF_N, LENGTH
 from liescope.detectors.study.figures import FIGURES, NOTABLE, PLAIN, SERIOUS, SEVERITIES
 from liescope.detectors.study.scores import CONTROL

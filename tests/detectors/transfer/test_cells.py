@@ -16,8 +16,7 @@ from liescope.common.text import Units
 from liescope.detectors.study.across import Place, _Cell, _together
 from liescope.detectors.study.figures import MEAN, WORST, Figure
 from liescope.detectors.study.metrics import POOLED, WITHIN
-from liescope.detectors.study.transfer import transfer
-from liescope.detectors.study.transfer_result import TransferResult
+from liescope.detectors.study.transfer import TransferResult, transfer
 from liescope.detectors.study.trials import LEFT_OUT, PAIR
 from liescope.detectors.study.units import read_table
 from tests.detectors.conftest import Rows

@@ -12,8 +12,7 @@ from sklearn.metrics import roc_auc_score
 
 from liescope.detectors.detector import silent
 from liescope.detectors.detector_registry import DETECTORS
-from liescope.detectors.study.transfer import transfer
-from liescope.detectors.study.transfer_result import TransferResult
+from liescope.detectors.study.transfer import TransferResult, transfer
 from liescope.detectors.study.trials import LEFT_OUT, learned_in, plan
 from liescope.detectors.study.units import UnitTable, read_table
 from liescope.detectors.text_form import TextConfig

@@ -11,8 +11,7 @@ import pytest
 from liescope.cli import main
 from liescope.common.errors import UsageError
 from liescope.detectors.study.figures import MEAN
-from liescope.detectors.study.transfer import transfer
-from liescope.detectors.study.transfer_result import TransferResult
+from liescope.detectors.study.transfer import TransferResult, transfer
 from liescope.detectors.study.trials import LEFT_OUT
 from liescope.detectors.study.units import TableCorpus, read_table
 from tests.detectors.transfer.conftest import Planted, rows_of

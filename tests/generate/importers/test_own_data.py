@@ -20,7 +20,7 @@ import pytest
 
 import liescope
 from liescope.common.errors import BadData, UsageError
-from liescope.detectors.own_rows import corpus_of
+from liescope.detectors.material import corpus_of
 from liescope.detectors.statement_inputs import each_statement
 from liescope.games.core import EventKind
 from liescope.games.record import GameRecord
