@@ -20,11 +20,15 @@ VIEWS = (WORDS, REASONING, BOTH)
 NONE, TEMPERATURE = "none", "temperature"
 METHODS = (TEMPERATURE, NONE)
 COVERAGE = 0.9
+TASK = "task"
+UNITS = {"model": "speaker_model", "game": "game", "corpus": "corpus", "source": "source", TASK: "task"}
+"""The units that can be left out, by the column that names them; the corpus is the task where it names none."""
 MAX_SEED = 2**32 - 1
-_ROLE_OR_GOLD = "role, or gold where only the source labels"
 _N = Option(metavar="N")
-_TARGET = Option(shown=_ROLE_OR_GOLD, choices=TARGETS)
+_TARGET = Option(shown="role, or gold where only the source labels", choices=TARGETS, closed=True)
 _VIEWS = f"{', '.join(VIEWS[:-1])} or {VIEWS[-1]}"
+_VIEW = Option(shown=WORDS, metavar="VIEW", choices=VIEWS, closed=True)
+_ONLY = Option(flag="--only", shown="both", metavar="PROTOCOL", choices=("left-out", "pair"), closed=True)
 _STYLES = Field(default=False, description="Score the same statements in eight other styles, too.")
 
 
@@ -38,7 +42,9 @@ class _Text(OptionsModel):
     mask_names: bool = Field(default=True, description="Replace players' names by tokens.")
     mask_role_words: bool = Field(default=False, description="Replace words for roles and teams.")
     speaker_tag: bool = Field(default=False, description="Put the speaker before the words.")
-    view: str = Field(default=WORDS, description=f"{_VIEWS}: what was said, or what the speaker thought before it.")
+    view: Annotated[str, _VIEW] = Field(
+        default=WORDS, description=f"{_VIEWS}: what was said, or what the speaker thought before it."
+    )
 
 
 class TrainSettings(_Text, _Seeded):
@@ -60,7 +66,7 @@ class TrainSettings(_Text, _Seeded):
     folds: Annotated[int | None, _N] = Field(
         default=None, ge=0, description="Folds of the cross-validation by game, 0 for none; each kind has its default."
     )
-    calibrate: Annotated[str, Option(choices=METHODS)] = Field(
+    calibrate: Annotated[str, Option(choices=METHODS, closed=True)] = Field(
         default=TEMPERATURE, description=f"How the folds calibrate scores to probabilities: {', '.join(METHODS)}."
     )
     overwrite: Switch = Field(default=False, description="Replace an existing model at --out.")
@@ -81,7 +87,7 @@ class ImportProbeSettings(OptionsModel):
     questions: str = Field(default="", description="For answer and yes-no: a TOML file of the questions that it knows.")
     form: str = Field(default="auto", description="chat or text, as of `train probe`.")
     max_length: int = Field(default=2048, ge=8, description="Tokens of a pass.")
-    target: Annotated[str, Option(choices=TARGETS)] = Field(
+    target: Annotated[str, Option(choices=TARGETS, closed=True)] = Field(
         default="gold", description="The label that it is compared with."
     )
     context: Annotated[int, _N] = Field(default=20, ge=0, description="Earlier statements before each.")
@@ -145,6 +151,7 @@ class EvaluateSettings(_Judges, _Seeded):
         Option(
             shown="out-of-fold on its own corpus of at most 2,000 groups, else test; all of another corpus",
             choices=("out-of-fold", "test", "all"),
+            closed=True,
         ),
     ] = Field(default=None, description="out-of-fold (each group by what learned from others), test or all.")
     states: Annotated[str | None, _STATES] = Field(default=None, description=_OF_STATES)
@@ -157,7 +164,7 @@ class EvaluateSettings(_Judges, _Seeded):
         default=(),
         description="A chat model to set beside the detectors: openai:NAME or local:FOLDER; may be repeated.",
     )
-    judge_view: Annotated[Several, Option(shown=WORDS)] = Field(
+    judge_view: Annotated[Several, _VIEW] = Field(
         default=(WORDS,), description=f"What a judge is shown: {_VIEWS}; may be repeated."
     )
     overwrite: Switch = Field(default=False, description="Replace an existing report at --out.")
@@ -170,14 +177,14 @@ class BenchSettings(_Judges, _Seeded):
         Path | None, Option(shown="the suite's own folder; for those of Liescope the working folder", metavar="FOLDER")
     ] = Field(default=None, description="The folder with the suite's files.")
     styles: Switch = _STYLES
-    leave_out: Annotated[Several, Option(shown="both", metavar="PART")] = Field(
+    leave_out: Annotated[Several, Option(shown="both", metavar="PART", choices=("task", "model"), closed=True)] = Field(
         default=("task", "model"),
         description="What detectors learn without, and are measured on: task or model; may be repeated.",
     )
     context: Annotated[int, _N] = Field(
         default=0, ge=0, description="Turns before each statement, for kinds that learn here."
     )
-    view: Annotated[Several, Option(shown=WORDS, metavar="VIEW", choices=VIEWS)] = Field(
+    view: Annotated[Several, _VIEW] = Field(
         default=(WORDS,),
         description="What kinds that learn here, and judges, read: words, reasoning or both; may be repeated, to "
         "compare views on the statements that keep reasoning.",
@@ -188,6 +195,11 @@ class BenchSettings(_Judges, _Seeded):
 class TransferSettings(_Seeded):
     """What `transfer` takes, beside the options of the detectors."""
 
+    by: Annotated[Several, Option(metavar="UNIT", choices=UNITS, closed=True)] = Field(
+        default=(),
+        description="The units: model (who speaks), game (the rules), corpus, source or task (of a conversation or "
+        "text, else its corpus; the default of a suite); may be repeated.",
+    )
     suite: Annotated[Path | None, Option(metavar="SUITE")] = Field(
         default=None, description="Data sets in place of corpora: chat, games, all, or a TOML file of your own."
     )
@@ -197,21 +209,19 @@ class TransferSettings(_Seeded):
     detector: Annotated[Several, Option(shown="tfidf", metavar="KIND", choices=DETECTORS)] = Field(
         default=("tfidf",), description="A kind of detector; may be repeated."
     )
-    target: Annotated[Several, _TARGET] = Field(
+    target: Annotated[Several, Option(shown=_TARGET.shown, choices=TARGETS)] = Field(
         default=(), description=f"{', '.join(TARGETS)}, and CORPUS=TARGET for one corpus; may be repeated."
     )
     context: Annotated[int, _N] = Field(default=0, ge=0, description="Earlier statements before each.")
     mask_role_words: Switch = Field(default=False, description="Replace words for roles and teams.")
-    protocols: Annotated[Several, Option(flag="--only", shown="both", metavar="PROTOCOL")] = Field(
-        default=(), description="left-out or pair, to skip the other."
-    )
+    protocols: Annotated[Several, _ONLY] = Field(default=(), description="left-out or pair, to skip the other.")
 
 
 class AuditSettings(_Seeded):
     """What `audit` takes."""
 
     target: Annotated[str | None, _TARGET] = Field(default=None, description=f"The label: {', '.join(TARGETS)}.")
-    split: Annotated[str, Option(choices=("out-of-fold", "train-test", "both"))] = Field(
+    split: Annotated[str, Option(choices=("out-of-fold", "train-test", "both"), closed=True)] = Field(
         default="both",
         description="out-of-fold (folds by game over the whole corpus), train-test (its own split), or both.",
     )

@@ -61,10 +61,6 @@ def train(
 def transfer(
     *,
     corpora: Annotated[list[str] | None, typer.Argument(help="Corpora, USER/NAME on the Hub, or runs.")] = None,
-    by: Annotated[
-        list[str] | None,
-        typer.Option(metavar="UNIT", help="The units: model, game, corpus, source or task; may be repeated."),
-    ] = None,
     out: Annotated[Path, typer.Option(help="The folder for the report.")],
     given: Given,
     as_json: AsJson = False,
@@ -80,4 +76,4 @@ def transfer(
     """
     from liescope.detectors.study.transfer import transfer as run
 
-    say(run(corpora or (), by=by or (), out=out, progress=True, **given), as_json, report_lines)
+    say(run(corpora or (), out=out, progress=True, **given), as_json, report_lines)

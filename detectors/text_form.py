@@ -15,7 +15,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, Literal, Self, TypeVar, cast
+from typing import Any, Literal, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,15 +73,9 @@ class TextConfig(Strict):
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:
         """The part of some settings that is about the text. Raises UnknownName for an unknown view."""
-        checked_view(given["view"])
+        if given["view"] not in VIEWS:
+            raise UnknownName("view", given["view"], VIEWS)
         return cls(**{name: given[name] for name in cls.model_fields})
-
-
-def checked_view(name: str) -> View:
-    """The view of this name. Raises UnknownName."""
-    if name not in VIEWS:
-        raise UnknownName("view", name, VIEWS)
-    return cast(View, name)
 
 
 def viewed(speaker: str, text: str, reasoning: str, view: str) -> list[tuple[str, str]]:

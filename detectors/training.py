@@ -15,7 +15,7 @@ from typing import Any, Self
 import numpy as np
 import polars as pl
 
-from liescope.common.errors import UnknownName, UsageError
+from liescope.common.errors import UsageError
 from liescope.common.folders import replacing
 from liescope.common.settings import read_query, takes
 from liescope.common.statistics import Floats
@@ -24,8 +24,8 @@ from liescope.common.text import Units, number_of, plain
 from liescope.detectors.calibrate import Confidence, LabelSets, Players, cross_fitted, fit_players
 from liescope.detectors.detector import ROLE, Detector, Progress, requests_of, shown, silent
 from liescope.detectors.detector_registry import detector_class, make, versions_of
-from liescope.detectors.detector_settings import METHODS, TEMPERATURE, TrainSettings
-from liescope.detectors.examples import Example, Labelled, check_trainable, target_column, usual_target
+from liescope.detectors.detector_settings import TEMPERATURE, TrainSettings
+from liescope.detectors.examples import Example, Labelled, check_trainable, usual_target
 from liescope.detectors.exchangeable import CalibrationGames
 from liescope.detectors.fine_tuning.processes import is_first, wait
 from liescope.detectors.folds import Rows, fold_of, out_of_fold
@@ -75,8 +75,6 @@ class Recipe:
         folds = detector_class(kind).folds if own.folds is None else own.folds
         if folds == 1 or folds < 0:
             raise UsageError("--folds must be 2 or more, or 0 for no cross-validation")
-        if own.calibrate not in METHODS:
-            raise UnknownName("method of calibration", own.calibrate, METHODS)
         return cls(kind, target, TextConfig.of(dict(own)), options, folds, own.seed, own.calibrate)
 
     def untrained(self) -> Detector:
@@ -168,8 +166,6 @@ def train(
     if kind is not None:
         kind, _, query = kind.partition("?")
         options = {**read_query(query), **options}
-    if own.target:
-        target_column(own.target)
     if (corpus is None) == (own.pairs is None):
         raise UsageError("name a corpus to learn from, or instructed pairs with --pairs; one of the two")
     if own.pairs is not None:

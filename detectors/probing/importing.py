@@ -17,7 +17,6 @@ from liescope.common.statistics import expit
 from liescope.common.stores import local, stored
 from liescope.detectors.detector_registry import versions_of
 from liescope.detectors.detector_settings import ImportProbeSettings
-from liescope.detectors.examples import target_column
 from liescope.detectors.kinds.probe import ProbeDetector, ProbeOptions
 from liescope.detectors.learned_from import LearnedStatements
 from liescope.detectors.model_file import CorpusName, ModelFile, OrdinaryChats, TrainingFacts
@@ -50,7 +49,6 @@ def import_probe(source: str | os.PathLike[str], *, out: str | os.PathLike[str],
         >>> liescope.import_probe("me/apollo-smollm2", model="models/smollm2", out="models/apollo")
     """
     own = ImportProbeSettings.of(settings)
-    target_column(own.target)
     check_free(Path(out), own.overwrite)
     path, card = _fetched(place := os.fspath(source).rstrip("/"), own.checkpoint)
     name = path.resolve().parent.name if Path(place).is_file() else Path(place).resolve().name

@@ -16,12 +16,13 @@ import polars as pl
 
 from liescope.common.statistics import CHANGE, Floats, Weights, estimate, game_weights, worst
 from liescope.detectors.detector import Progress, silent
+from liescope.detectors.detector_settings import UNITS
 from liescope.detectors.study.figures import AFTER, MEAN, WORST, Figure, measured
 from liescope.detectors.study.metrics import DIFFERENCE, METRIC, POOLED, WITHIN, pooled_auroc, within_games
 from liescope.detectors.study.scorers import NO_RIVALS
 from liescope.detectors.study.scores import CONTROL, in_pairs, scored
 from liescope.detectors.study.trials import PAIR, TrialScores, why_one_class
-from liescope.detectors.study.units import UNITS, UnitTable
+from liescope.detectors.study.units import UnitTable
 
 PLAYER_WITHIN, PLAYER_AUROC = "player_auroc_within", "player_auroc"
 

@@ -12,7 +12,6 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from liescope.common.errors import UnknownName
 from liescope.common.report.contents import Column, Report, Section, Table, with_interval
 from liescope.common.report.files import check_report_folder
 from liescope.common.settings import takes
@@ -20,10 +19,10 @@ from liescope.common.stores import stored
 from liescope.common.text import Units, number_of
 from liescope.detectors.detector import shown
 from liescope.detectors.detector_settings import AuditSettings
-from liescope.detectors.examples import target_column, usual_target
+from liescope.detectors.examples import usual_target
 from liescope.detectors.material import corpus_of, source_name
 from liescope.detectors.study.audit_checks import SHORTCUTS, copies, division, missing, reasoning, scorers, shuffled
-from liescope.detectors.study.audited import SCHEMES, TEST, Audited, read_audited
+from liescope.detectors.study.audited import TEST, Audited, read_audited
 from liescope.detectors.study.controls import CONTROLS, short_name
 from liescope.detectors.study.figures import PLAIN, SEVERITIES, Figure, Finding, StudyResult, as_estimate
 from liescope.detectors.study.metrics import words_of
@@ -219,10 +218,6 @@ def audit(
     ...     print(found.severity, found.words)
     """
     own = AuditSettings.of(settings)
-    if own.target:
-        target_column(own.target)
-    if own.split not in SCHEMES:
-        raise UnknownName("split", own.split, SCHEMES)
     if out is not None:
         check_report_folder(Path(out))
     with shown(progress) as show:

@@ -56,7 +56,7 @@ from liescope.detectors.study.study import (
 from liescope.detectors.study.style_shift import of_learned, of_trained
 from liescope.detectors.study.units import CAME_ALONG
 from liescope.detectors.suite import NotHad, Suite, SuiteCorpus, SuiteData, control_records, opened, read_suite
-from liescope.detectors.text_form import TextConfig, checked_view
+from liescope.detectors.text_form import TextConfig
 from liescope.detectors.training import Recipe
 from liescope.detectors.view.transcript import read_transcripts
 from liescope.generate.corpus.hub import hub_repo
@@ -127,7 +127,10 @@ def benched(data: SuiteData, found: SuiteCorpus, how: Benching, progress: Progre
     ]
     if found.rejected:
         notes.append(f"{found.rejected:,} items could not be read and are left out")
-    views = {*(one.text.view for one in how.kinds.values()), *(one.file.text.view for one in how.models.values())}
+    views: set[str] = {
+        *(one.text.view for one in how.kinds.values()),
+        *(one.file.text.view for one in how.models.values()),
+    }
     views |= {*how.judges.views} if how.judges.specs else set()
     reads, thinks = bool(views - {SAID}), labelled.filter(keeps_reasoning()).height
     schemes = {GROUP: whole} | _without_units(study, how.leave_out)
@@ -288,8 +291,6 @@ def bench(
     >>> liescope.bench(["tfidf", "models/mine"], suite="chat", data="downloads", out="reports/bench").metrics
     """
     own = BenchSettings.of(settings)
-    if unknown := sorted(set(own.leave_out) - set(OTHER)):
-        raise UnknownName("part to leave out", unknown[0], list(OTHER))
     if out is not None:
         check_report_folder(Path(out), own.overwrite)
     named = [detectors] if isinstance(detectors, str | os.PathLike | LoadedDetector) else detectors
@@ -330,7 +331,7 @@ def _contenders(
             judges.append(words.removeprefix(JUDGE))
         elif kind in DETECTORS:
             for view in views:
-                text = TextConfig(context=context, view=checked_view(view))
+                text = TextConfig.model_validate({"context": context, "view": view})
                 recipe = Recipe(kind, "", text, read_query(query), 0, seed)
                 recipe.untrained().prepare()
                 kinds[words if view == SAID else f"{words} ({view})"] = recipe

@@ -19,7 +19,7 @@ from liescope.detectors.judge.asking import Spent, ask_judge, check_model
 from liescope.detectors.judge.calibration import agreement, log_odds, mean_odds
 from liescope.detectors.judge.prompt import JudgePrompt, read_prompt
 from liescope.detectors.study.scores import score_table
-from liescope.detectors.text_form import TextConfig, View, checked_view, textualize
+from liescope.detectors.text_form import TextConfig, textualize
 from liescope.generate.players.run_limits import Limits
 
 JUDGE = "judge:"
@@ -60,7 +60,7 @@ class Judges:
     prompt: JudgePrompt
     most: int | None
     limits: Limits
-    views: tuple[View, ...] = ("words",)
+    views: tuple[str, ...] = (WORDS,)
 
 
 def judges_of(
@@ -70,14 +70,13 @@ def judges_of(
     limits: Limits,
     views: Sequence[str] = (WORDS,),
 ) -> Judges:
-    """The judges that the options name. Raises UsageError (also for a missing key), UnknownName, BadData."""
-    shown = tuple(dict.fromkeys(map(checked_view, views)))
+    """The judges that the options name. Raises UsageError (also for a missing key), BadData."""
     for spec in specs:
         check_model(spec, limits)
     used = read_prompt(None if prompt is None else Path(prompt))
-    for view in shown:
+    for view in views:
         used.check_has(view)
-    return Judges(tuple(specs), used, most, limits, shown)
+    return Judges(tuple(specs), used, most, limits, tuple(dict.fromkeys(views)))
 
 
 def judge_statements(

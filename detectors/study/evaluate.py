@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from liescope.common.errors import UnknownName, UsageError
+from liescope.common.errors import UsageError
 from liescope.common.report.files import check_report_folder
 from liescope.common.settings import takes
 from liescope.common.stores import stored
@@ -23,13 +23,11 @@ from liescope.detectors.study.beside_judges import Judges, judges_of
 from liescope.detectors.study.beside_players import HALF, beside_players, on_annotated, read_people
 from liescope.detectors.study.evaluation_report import report
 from liescope.detectors.study.findings import EvaluationResult
-from liescope.detectors.study.scores import ALL, FINISHED, OUT_OF_FOLD, with_script
+from liescope.detectors.study.scores import FINISHED, OUT_OF_FOLD, with_script
 from liescope.detectors.study.study import Model, Study, load_all, one_target, planned, scheme_of
 from liescope.detectors.study.style_shift import of_trained
 from liescope.detectors.study.verdicts import on_ordinary, on_promises
 from liescope.generate.corpus.read import Corpus, check
-
-SPLITS = (ALL, OUT_OF_FOLD, "test")
 
 
 @takes(EvaluateSettings)
@@ -82,8 +80,6 @@ def evaluate(
     """
     own = EvaluateSettings.of(settings)
     name = source_name(corpus)
-    if own.split not in (None, *SPLITS):
-        raise UnknownName("split", own.split, SPLITS)
     if out is not None:
         check_report_folder(Path(out), own.overwrite)
     if own.states is not None and own.styles:

@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from liescope.common.errors import UnknownName, UsageError
+from liescope.common.errors import UsageError
 from liescope.common.report.contents import Report, Section
 from liescope.common.report.files import check_report_folder
 from liescope.common.settings import takes
 from liescope.common.stores import stored
 from liescope.common.text import Units
 from liescope.detectors.detector import ROLE, shown
-from liescope.detectors.detector_settings import TransferSettings
+from liescope.detectors.detector_settings import TASK, UNITS, TransferSettings
 from liescope.detectors.study.across import PLAYER_WITHIN, Place, figures
 from liescope.detectors.study.controls import scorer_words
 from liescope.detectors.study.evaluation_report import pivot
@@ -29,7 +29,7 @@ from liescope.detectors.study.figures import CHANCE, MEAN, WORST, Figure, Findin
 from liescope.detectors.study.metrics import DIFFERENCE, POOLED, WITHIN, words_of
 from liescope.detectors.study.scores import FINISHED, SCORES, scripted_warning
 from liescope.detectors.study.trials import LEFT_OUT, PAIR, PROTOCOLS, TrialScores, all_scores, plan, recipes_of
-from liescope.detectors.study.units import TASK, UNITS, UnitTable, at_hand, read_table
+from liescope.detectors.study.units import UnitTable, at_hand, read_table
 from liescope.detectors.suite import read_suite
 from liescope.detectors.text_form import TextConfig
 
@@ -195,7 +195,6 @@ def _tables(result: TransferResult, by: str, protocol: str) -> Iterator[Section]
 def transfer(
     corpora: Sequence[str | os.PathLike[str]] | str | os.PathLike[str] = (),
     *,
-    by: str | Sequence[str] = (),
     out: str | os.PathLike[str] | None = None,
     progress: bool = False,
     **settings: Any,
@@ -208,9 +207,6 @@ def transfer(
     ----------
     corpora : path, or several
         Corpus folders, corpora on the Hub, or runs; none with a suite.
-    by : str, or several
-        The units: "model" (who speaks), "game" (the rules), "corpus", "source", "task" (of a conversation or text; a
-        corpus where it names none). With a suite, "task" if none is given.
     out : str or path, optional
         A folder for the report.
     progress : bool
@@ -242,13 +238,13 @@ def transfer(
     given = [corpora] if isinstance(corpora, str | os.PathLike) else list(corpora)
     if bool(given) == bool(suite):
         raise UsageError("name corpora, or a --suite in their place")
-    if not by and not suite:
+    if not own.by and not suite:
         raise UsageError(f"say with --by what is left out: {', '.join(UNITS)}")
-    kinds = _known(by or TASK, "unit", UNITS)
+    kinds = list(dict.fromkeys(own.by)) or [TASK]
     text = TextConfig(context=own.context, mask_role_words=own.mask_role_words)
-    recipes = recipes_of(_known(own.detector), text, seed, options)
-    asked = [name.replace("-", " ") for name in _known(own.protocols)]
-    only = _known(asked or ((LEFT_OUT,) if suite else PROTOCOLS), "protocol", PROTOCOLS)
+    recipes = recipes_of(list(dict.fromkeys(own.detector)), text, seed, options)
+    asked = [name.replace("-", " ") for name in dict.fromkeys(own.protocols)]
+    only = asked or [LEFT_OUT] if suite else asked or [*PROTOCOLS]
     if out is not None:
         check_report_folder(Path(out))
     with shown(progress) as show:
@@ -277,12 +273,3 @@ def transfer(
         },
     )
     return result if out is None else result.with_report(report(result), Path(out))
-
-
-def _known(given: str | Sequence[str], what: str = "", known: Sequence[str] | dict[str, str] = ()) -> list[str]:
-    """Names, each once. known: the existing ones, to check against."""
-    found = list(dict.fromkeys([given] if isinstance(given, str) else given))
-    for name in found if what else ():
-        if name not in known:
-            raise UnknownName(what, name, known)
-    return found

@@ -16,6 +16,7 @@ from liescope.common.model_names import one_name, taken_as_one
 from liescope.common.statistics import Bools
 from liescope.common.text import Units
 from liescope.detectors.detector import ROLE, Progress
+from liescope.detectors.detector_settings import UNITS
 from liescope.detectors.examples import (
     Example,
     corpus_name,
@@ -34,9 +35,6 @@ from liescope.detectors.view.transcript import KILLED, Transcript, read_transcri
 from liescope.generate.corpus.open import as_corpus
 from liescope.generate.corpus.read import Corpus, check, collected, read
 
-TASK = "task"
-UNITS = {"model": "speaker_model", "game": "game", "corpus": "corpus", "source": "source", TASK: "task"}
-"""The units that can be left out, by the column that names them; the corpus is the task where it names none."""
 CAME_ALONG = "judge: "
 """The prefix of the names of judges that came with the corpora."""
 

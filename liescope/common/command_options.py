@@ -78,16 +78,12 @@ def _parameter(setting: Setting) -> inspect.Parameter:
         help=escape(f"{setting.help}{setting.notes}"),
         metavar=setting.metavar,
         show_default=plain is not None and not setting.shown and setting.type is not bool,
-        autocompletion=_completer(setting) if setting.choices else None,
+        autocompletion=(lambda: setting.names) if setting.choices else None,
         rich_help_panel=setting.group or None,
     )
     return inspect.Parameter(
         setting.name, inspect.Parameter.KEYWORD_ONLY, default=plain, annotation=Annotated[typed, option]
     )
-
-
-def _completer(setting: Setting) -> Callable[[], list[str]]:
-    return lambda: list(setting.choices() if callable(setting.choices) else setting.choices)
 
 
 def each_with_a_line(help: str, lines: Mapping[str, str]) -> str:

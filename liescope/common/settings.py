@@ -44,15 +44,16 @@ Several = Annotated[tuple[str, ...], BeforeValidator(several)]
 class Option:
     """How a field appears as an option, where its name, type, default and description do not say it; it stands in the
     field's `Annotated`. flag: its option; metavar: what stands for a value in the help; shown: its default in words;
-    choices: the names that a shell completes, or a function that returns them; typed: the type that users type;
-    one_way: a switch that has no --no-NAME; later: the option came after the first release, and a plan leaves it out at
-    its default, so that older plans keep their hash.
+    choices: the names that a shell completes, or a function that returns them; closed: whether nothing else is allowed;
+    typed: the type that users type; one_way: a switch that has no --no-NAME; later: the option came after the first
+    release, and a plan leaves it out at its default, so that older plans keep their hash.
     """
 
     flag: str = ""
     metavar: str | None = None
     shown: str = ""
     choices: Iterable[str] | Callable[[], Iterable[str]] = ()
+    closed: bool = False
     typed: Any = None
     one_way: bool = False
     later: bool = False
@@ -82,6 +83,11 @@ class Setting(Option):
     def option(self) -> str:
         """Its option on the command line, without the --no form of a switch."""
         return self.flag or f"--{self.name.replace('_', '-')}"
+
+    @property
+    def names(self) -> list[str]:
+        """The choices."""
+        return list(self.choices() if callable(self.choices) else self.choices)
 
     @property
     def limits(self) -> str:
@@ -161,12 +167,17 @@ class OptionsModel(BaseModel):
             if name not in known and name not in cls.model_fields:
                 raise cls._unknown(name, whose)
         try:
-            return cls.model_validate(dict(given))
+            made = cls.model_validate(dict(given))
         except ValidationError as error:
             first = error.errors()[0]
             setting = known.get(str(next(iter(first["loc"]), "")))
             said = setting.refused(first) if setting else UsageError(_words(first))
             raise (UsageError(f"{whose}: {said}") if whose else said) from None
+        for name in made.model_fields_set & {one.name for one in known.values() if one.closed}:
+            for value in several(getattr(made, name)) or ():
+                if value not in (choices := known[name].names):
+                    raise UnknownName(f"value of {known[name].option}", value, choices)
+        return made
 
     @classmethod
     def _unknown(cls, name: str, whose: str) -> UnknownName:

@@ -263,7 +263,7 @@ def test_an_unknown_detector_suite_or_part_is_refused(folder: Path) -> None:
         liescope.bench("tfdif", suite=folder / "suite.toml")
     with pytest.raises(UsageError, match="there is no suite chats"):
         liescope.bench("tfidf", suite="chats")
-    with pytest.raises(UnknownName, match="part to leave out"):
+    with pytest.raises(UnknownName, match="--leave-out"):
         liescope.bench("tfidf", suite=folder / "suite.toml", leave_out=["speaker"])
 
 

@@ -102,7 +102,7 @@ def test_without_calibration_scores_are_the_detectors_own(corpus: Path, tmp_path
     model = load(train("tfidf", corpus, out=tmp_path / "m", folds=2, calibrate="none").model)
     assert (model.file.confidence.statements, model.file.confidence.players) == (None, None)
     assert model.file.confidence.labels is not None
-    with pytest.raises(UnknownName, match="method of calibration"):
+    with pytest.raises(UnknownName, match="--calibrate"):
         train("tfidf", corpus, out=tmp_path / "n", calibrate="magic")
 
 

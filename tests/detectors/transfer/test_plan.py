@@ -62,7 +62,7 @@ def test_at_mixed_tables_a_model_left_out_is_judged_by_its_own_words_and_nothing
     table = read_table([corpus], "role")
     game, who, ids = (table.frame[name].to_numpy() for name in ("game_id", "speaker_model", "statement_id"))
     recording.seen.clear()
-    found = transfer(corpus, by="model", detector=recording.kind, protocols=LEFT_OUT, context=0)
+    found = transfer(corpus, by="model", detector=recording.kind, protocols="left-out", context=0)
     for model in ("ada", "bo", "cy"):
         own = who == model
         tables = np.isin(game, game[own])
@@ -102,7 +102,7 @@ def test_people_are_one_source_and_models_another_whether_played_here_or_importe
             row["source"] = row["speaker_model"] = "human"
 
     corpora = [planted("here"), planted("there", change=from_elsewhere), planted("people", change=people)]
-    found = transfer(corpora, by="source", detector=recording.kind, protocols=LEFT_OUT, context=0, smoothing=1.0)
+    found = transfer(corpora, by="source", detector=recording.kind, protocols="left-out", context=0, smoothing=1.0)
     assert {place.test for place in found.places.values()} == {"human", "model", ""}
     assert found.metrics["value"].null_count() == 0
 
@@ -113,6 +113,8 @@ def test_people_are_one_source_and_models_another_whether_played_here_or_importe
         ({"by": "corpus"}, "only one corpus, north"),
         ({"by": "model", "target": "west=self"}, "no corpus is called 'west'"),
         ({"by": "model", "target": "truth"}, "unknown target"),
+        ({"by": "speaker"}, "--by"),
+        ({"by": "model", "protocols": "left"}, "--only"),
         ({"by": "model", "detector": "oracle"}, "unknown kind of detector"),
         ({"by": "model", "epochs": 3.0}, "--epochs"),
     ],

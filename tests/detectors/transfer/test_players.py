@@ -90,7 +90,7 @@ def test_players_follow_from_the_scores_of_statements_as_they_do_for_a_single_de
 @pytest.fixture(scope="module")
 def found(corpora: list[Path], tmp_path_factory: pytest.TempPathFactory) -> TransferResult:
     out = tmp_path_factory.mktemp("transfer") / "report"
-    return transfer(corpora, by="corpus", context=0, strength=4.0, protocols="left out", out=out)
+    return transfer(corpora, by="corpus", context=0, strength=4.0, protocols="left-out", out=out)
 
 
 def test_figures_of_players_are_those_of_their_posteriors(found: TransferResult, table: UnitTable) -> None:
