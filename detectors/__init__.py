@@ -1,4 +1,5 @@
-"""Lie detectors: train, load, score statements, evaluate, bench; audit a corpus.
+"""Lie detectors: what a kind of one is made of. What is done with them is in `liescope` itself: train, load, score,
+evaluate, bench, transfer, and audit a corpus.
 
 Nothing is imported before it is used.
 """
@@ -16,38 +17,16 @@ if TYPE_CHECKING:
     from liescope.detectors.examples import Example as Example
     from liescope.detectors.examples import Labelled as Labelled
     from liescope.detectors.saved import LoadedDetector as LoadedDetector
-    from liescope.detectors.saved import load as load
-    from liescope.detectors.scoring import ScoredFile as ScoredFile
-    from liescope.detectors.scoring import score as score
-    from liescope.detectors.scoring import score_file as score_file
-    from liescope.detectors.study.audit import AuditResult as AuditResult
-    from liescope.detectors.study.audit import audit as audit
-    from liescope.detectors.study.bench import bench as bench
-    from liescope.detectors.study.bench_result import BenchResult as BenchResult
-    from liescope.detectors.study.evaluate import evaluate as evaluate
-    from liescope.detectors.study.findings import EvaluationResult as EvaluationResult
-    from liescope.detectors.study.transfer import TransferResult as TransferResult
-    from liescope.detectors.study.transfer import transfer as transfer
     from liescope.detectors.text_form import TextConfig as TextConfig
     from liescope.detectors.text_form import textualize as textualize
-    from liescope.detectors.training import TrainResult as TrainResult
-    from liescope.detectors.training import train as train
 
 _HOMES = {
     "classifier": ("LieDetector",),
     "detector": ("Detector", "DetectorOptions"),
     "detector_registry": ("DETECTORS", "make"),
     "examples": ("TARGETS", "Example", "Labelled"),
-    "saved": ("LoadedDetector", "load"),
-    "scoring": ("ScoredFile", "score", "score_file"),
-    "study.audit": ("AuditResult", "audit"),
-    "study.bench": ("bench",),
-    "study.bench_result": ("BenchResult",),
-    "study.evaluate": ("evaluate",),
-    "study.findings": ("EvaluationResult",),
-    "study.transfer": ("TransferResult", "transfer"),
+    "saved": ("LoadedDetector",),
     "text_form": ("TextConfig", "textualize"),
-    "training": ("TrainResult", "train"),
 }
 __all__ = [name for names in _HOMES.values() for name in names]
 

@@ -99,14 +99,14 @@ def limits(fit: Floats, games: NDArray[Any]) -> tuple[float | None, ...]:
 
 def tempered(score: Floats, temperature: float) -> Floats:
     """(n,): probabilities, their log-odds divided by the temperature."""
-    return np.asarray(expit(_log_odds(score) / temperature), dtype=np.float64)
+    return np.asarray(expit(logit(score, _EDGE) / temperature), dtype=np.float64)
 
 
 def fit_temperature(score: Floats, y: Bools) -> float | None:
     """The temperature with the least log loss on held-out scores; None without both classes."""
     if not len(y) or y.all() or not y.any():
         return None
-    odds = _log_odds(score)
+    odds = logit(score, _EDGE)
     return _best_temperature(lambda one: _loss(odds / one, y))
 
 
@@ -119,7 +119,7 @@ def cross_fitted(score: Floats, y: Bools, fold: NDArray[np.int64]) -> tuple[Floa
         rest = fold != number
         if one := fit_temperature(score[rest], y[rest]):
             found[~rest] = tempered(score[~rest], one)
-    if not len(y) or _loss(_log_odds(found), y) >= _loss(_log_odds(score), y):
+    if not len(y) or _loss(logit(found, _EDGE), y) >= _loss(logit(score, _EDGE), y):
         return score, None
     return found, fit_temperature(score, y)
 
@@ -145,10 +145,6 @@ def _loss(log_odds: Floats, y: Bools) -> float:
     return float(-log_expit(np.where(y, log_odds, -log_odds)).mean())
 
 
-def _log_odds(score: Floats) -> Floats:
-    return np.asarray(logit(np.clip(score, _EDGE, 1 - _EDGE)), dtype=np.float64)
-
-
 class Confidence(Strict):
     """statements, players: what their log-odds are divided by; labels: what a score allows; each None if not known."""
 
@@ -166,7 +162,7 @@ class Confidence(Strict):
 
     def before(self, score: float) -> float:
         """The log-odds of a statement before calibration, of its calibrated probability."""
-        return float(_log_odds(np.array(score)) * (self.statements or 1))
+        return float(logit(score, _EDGE) * (self.statements or 1))
 
     def of_players(self, games: Sequence[Players], counts: Sequence[int | None]) -> list[Players]:
         """Calibrated probabilities of players, by game. counts: how many are known to deceive."""

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from liescope.common.errors import MissingExtra, MissingKey, MissingPackage, UsageError
 from liescope.common.statistics import Floats
-from liescope.detectors.detector_registry import detector_class, make
+from liescope.detectors.detector_registry import DETECTORS, make
 from liescope.detectors.detector_settings import WORDS
 from liescope.detectors.examples import GOLD, Example, target_column
 from liescope.detectors.material import NOT_TO_BE_LEARNED
@@ -125,7 +125,7 @@ class LieDetector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _usual(self) -> dict[str, Any]:
         """The default of every option of the kind; none for an unknown kind, which `fit` reports."""
         try:
-            fields = detector_class(self.kind).options_type.model_fields
+            fields = DETECTORS[self.kind].options_type.model_fields
         except (UsageError, AttributeError, TypeError):  # an unknown kind; not even a name
             return {}
         return {name: field.get_default(call_default_factory=True) for name, field in fields.items() if name != "seed"}

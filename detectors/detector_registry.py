@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from liescope.common.errors import BadData, MissingExtra, UsageError
 from liescope.common.registry import Registry
 from liescope.common.settings import Setting, declare
-from liescope.common.text import first_sentence
 
 if TYPE_CHECKING:
     from liescope.detectors.detector import Detector
@@ -32,20 +31,9 @@ DETECTORS: Registry[type[Detector]] = Registry(
 )
 
 
-def detector_class(kind: str) -> type[Detector]:
-    """The class of a kind of detector. Raises UnknownName."""
-    return DETECTORS[kind]
-
-
 def declared_options() -> list[Setting]:
     """The options of every kind, as options of a command."""
-    models = {kind: detector_class(kind).options_type for kind in DETECTORS}
-    return declare(models)
-
-
-def kind_lines() -> dict[str, str]:
-    """One line about each kind."""
-    return {kind: first_sentence(detector_class(kind).__doc__ or "") for kind in DETECTORS}
+    return declare({kind: DETECTORS[kind].options_type for kind in DETECTORS})
 
 
 def make(kind: str, text: TextConfig, options: Mapping[str, Any]) -> Detector:
@@ -53,9 +41,9 @@ def make(kind: str, text: TextConfig, options: Mapping[str, Any]) -> Detector:
 
     Raises UnknownName for a kind, UsageError for an option or view that it lacks, MissingExtra.
     """
-    chosen = detector_class(kind)
+    chosen = DETECTORS[kind]
     if text.shows_reasoning and not chosen.reads_reasoning:
-        able = ", ".join(other for other in DETECTORS if detector_class(other).reads_reasoning)
+        able = ", ".join(other for other in DETECTORS if DETECTORS[other].reads_reasoning)
         raise UsageError(f"{kind} reads what was said, never the reasoning behind it; these kinds do: {able}")
     versions_of(kind)
     return chosen(text, chosen.options_type.of(options, kind))
@@ -63,7 +51,7 @@ def make(kind: str, text: TextConfig, options: Mapping[str, Any]) -> Detector:
 
 def load_parts(kind: str, folder: Path, text: TextConfig, options: Mapping[str, Any]) -> Detector:
     """A detector from its saved parts. Raises UnknownName, MissingExtra, and BadData for what `save` never writes."""
-    chosen = detector_class(kind)
+    chosen = DETECTORS[kind]
     versions_of(kind)
     try:
         read = chosen.options_type.of(options, kind)
@@ -77,7 +65,7 @@ _version = cache(version)  # which looks through every folder of packages
 
 def versions_of(kind: str) -> dict[str, str]:
     """The versions of Liescope, numpy, the kind's own package and those that it needs. Raises MissingExtra."""
-    chosen = detector_class(kind)
+    chosen = DETECTORS[kind]
     found = {name: _version(name) for name in ("liescope", "numpy", DETECTORS.package_of(kind)) if name}
     for name in chosen.packages:
         try:

@@ -29,7 +29,6 @@ ALPHA = 0.01
 UNLIKE = "{:,} statements are not like the games that verdicts were chosen on: nothing is promised, so they get none"
 _WORDS, _WIDTH = 256, 259  # hashed words, plus three numbers
 _MOST, _DEALS = 500, 999  # calibration games kept; other games that the test looks at; permutations
-_EDGE = 1e-6  # probabilities stay so far from 0 and 1, whose log-odds are infinite
 _SCHEMA = {"game": pl.List(pl.Float32), "statement": pl.List(pl.Float32)}
 
 
@@ -81,7 +80,7 @@ def _features(examples: Sequence[Example], score: Floats, view: View) -> Floats:
         return np.empty((0, _WIDTH))
     texts = [textualize(example, TextConfig(view=view)) for example in examples]
     words = hashed([re.findall(r"\w+", text.lower()) for text in texts], _WORDS)
-    odds = logit(np.clip(score, _EDGE, 1 - _EDGE))
+    odds = logit(score, 1e-6)
     count = np.log1p([len(text.split()) for text in texts])
     # rounded as the saved features are, so that equal games compare as equal
     return np.column_stack([words, odds, odds**2, count]).astype(np.float32).astype(np.float64)

@@ -5,12 +5,11 @@ unit to hold out, such as a speaking model.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from liescope.common.statistics import Bools, Floats
+from liescope.common.statistics import Bools
 
 Rows = NDArray[np.int64]
 _INNER_FOLDS = 3
@@ -39,15 +38,6 @@ def fold_of(y: Bools, groups: NDArray[np.str_], folds: int, seed: int) -> Rows:
         dealt[best] += counts[at]
         fold[order[at]] = best
     return fold[group]
-
-
-def out_of_fold(fold: Rows, fit_predict: Callable[[Rows, Rows, int], Floats]) -> Floats:
-    """(n,) scores. fit_predict(learn, held_out, fold) fits on the rows `learn` and scores the rows `held_out`."""
-    score = np.empty(len(fold))
-    for number in np.unique(fold):
-        held_out = np.flatnonzero(fold == number)
-        score[held_out] = fit_predict(np.flatnonzero(fold != number), held_out, int(number))
-    return score
 
 
 def leaving_out(units: NDArray[np.str_], games: NDArray[np.str_], y: Bools, seed: int) -> list[tuple[Rows, Rows]]:

@@ -9,11 +9,13 @@ import typer
 
 from liescope.common.command_options import AsJson, Given, each_with_a_line, say, with_settings
 from liescope.common.console import emit
+from liescope.common.text import first_sentence
 from liescope.detectors.commands import report_lines
-from liescope.detectors.detector_registry import DETECTORS, declared_options, kind_lines
+from liescope.detectors.detector_registry import DETECTORS, declared_options
 from liescope.detectors.detector_settings import TrainSettings, TransferSettings
 
 app = typer.Typer()
+_LINES = {kind: first_sentence(DETECTORS[kind].__doc__ or "") for kind in DETECTORS}
 
 
 @app.command()
@@ -23,7 +25,7 @@ def train(
     kind: Annotated[
         str | None,
         typer.Argument(
-            help=each_with_a_line("The kind of detector; without one, duo for roles, else tfidf:", kind_lines()),
+            help=each_with_a_line("The kind of detector; without one, duo for roles, else tfidf:", _LINES),
             autocompletion=lambda: list(DETECTORS),
         ),
     ] = None,

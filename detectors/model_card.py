@@ -17,7 +17,7 @@ from liescope.common.errors import BadData, UsageError
 from liescope.common.reading import read_json
 from liescope.common.sentence_encoder import encoder_id
 from liescope.common.stores import local
-from liescope.detectors.detector_registry import detector_class, load_parts
+from liescope.detectors.detector_registry import DETECTORS, load_parts
 from liescope.detectors.examples import Example
 from liescope.detectors.logistic import TRAIN_AGAIN
 from liescope.detectors.model_file import MODEL_FILE, ModelFile, path_on_hub, read_model_file
@@ -107,7 +107,7 @@ def model_card(name: str, file: ModelFile, *, repo: str | None = None, reports: 
     """README.md of a model. repo: where it is published; None for the card in its own folder."""
     from liescope.data_cards.cards import render_model_card
 
-    chosen = detector_class(file.kind)
+    chosen = DETECTORS[file.kind]
     detector = chosen(file.text, chosen.options_type.of(file.options, file.kind))
     use = detector.publication
     config = {**file.text.model_dump(), **file.options}

@@ -22,7 +22,7 @@ from liescope.common.registry import check_installed
 from liescope.common.statistics import Bools, Floats
 from liescope.detectors.calibrate import ABSTAIN
 from liescope.detectors.detector import ROLE, AsksChatModel, Detector, Progress, shown, silent
-from liescope.detectors.detector_registry import DETECTORS, detector_class, load_parts
+from liescope.detectors.detector_registry import DETECTORS, load_parts
 from liescope.detectors.detector_settings import COVERAGE
 from liescope.detectors.examples import Example, examples_of
 from liescope.detectors.exchangeable import UNLIKE, CalibrationGames
@@ -307,6 +307,6 @@ def _read_scores(folder: Path) -> pl.DataFrame:
 
 def _check_gives_reasons(kind: str) -> None:
     """Raises UsageError for a kind that gives no reasons for its scores."""
-    *most, last = able = [one for one in DETECTORS if detector_class(one).explain is not Detector.explain]
+    *most, last = able = [one for one in DETECTORS if DETECTORS[one].explain is not Detector.explain]
     if kind not in able:
         raise UsageError(f"{kind} gives no reasons for its scores; {', '.join(most)} and {last} do")

@@ -81,19 +81,15 @@ class ControlSet(SuiteData):
 
 class _SuiteFile(Strict):
     about: str = ""
-    data: Annotated[list[SuiteData], Field(min_length=1)]
+    data: Annotated[tuple[SuiteData, ...], Field(min_length=1)]
     control: ControlSet | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Suite:
+class Suite(_SuiteFile):
     """name: of the suite; folder: where the paths of its data sets begin."""
 
     name: str
-    about: str
     folder: Path
-    data: tuple[SuiteData, ...]
-    control: ControlSet | None
 
 
 def read_suite(name: str, data: Path | None) -> Suite:
@@ -104,8 +100,8 @@ def read_suite(name: str, data: Path | None) -> Suite:
     """
     if name == "all":
         parts = [read_toml(_HERE / f"{one}.toml", _SuiteFile, _LARGEST, _ADVICE) for one in SUITES[:-1]]
-        every = tuple(one for part in parts for one in part.data)
-        return Suite(name, " ".join(part.about for part in parts), data or Path(), every, parts[0].control)
+        about, every = " ".join(part.about for part in parts), tuple(one for part in parts for one in part.data)
+        return Suite(name=name, about=about, folder=data or Path(), data=every, control=parts[0].control)
     known = name in SUITES
     path = _HERE / f"{name}.toml" if known else local(name)
     if not path.is_file():
@@ -115,7 +111,7 @@ def read_suite(name: str, data: Path | None) -> Suite:
     if repeated:
         raise BadData(f"{path}: two data sets are called {min(repeated)!r}; give each a name of its own")
     folder = data or (Path() if known else Path(name).parent)
-    return Suite(name if known else path.stem, found.about, folder, tuple(found.data), found.control)
+    return Suite(**dict(found), name=name if known else path.stem, folder=folder)
 
 
 @dataclass(frozen=True, slots=True)

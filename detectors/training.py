@@ -23,12 +23,12 @@ from liescope.common.stores import stored
 from liescope.common.text import Units, number_of, plain
 from liescope.detectors.calibrate import Confidence, LabelSets, Players, cross_fitted, fit_players
 from liescope.detectors.detector import ROLE, Detector, Progress, requests_of, shown, silent
-from liescope.detectors.detector_registry import detector_class, make, versions_of
+from liescope.detectors.detector_registry import DETECTORS, make, versions_of
 from liescope.detectors.detector_settings import TEMPERATURE, TrainSettings
 from liescope.detectors.examples import Example, Labelled, check_trainable, usual_target
 from liescope.detectors.exchangeable import CalibrationGames
 from liescope.detectors.fine_tuning.processes import is_first, wait
-from liescope.detectors.folds import Rows, fold_of, out_of_fold
+from liescope.detectors.folds import Rows, fold_of
 from liescope.detectors.judge.prompt import ATTEMPTS
 from liescope.detectors.learned_from import LearnedStatements
 from liescope.detectors.material import (
@@ -72,7 +72,7 @@ class Recipe:
     @classmethod
     def of(cls, kind: str, target: str, own: TrainSettings, options: Mapping[str, Any]) -> Self:
         """Raises UnknownName, UsageError."""
-        folds = detector_class(kind).folds if own.folds is None else own.folds
+        folds = DETECTORS[kind].folds if own.folds is None else own.folds
         if folds == 1 or folds < 0:
             raise UsageError("--folds must be 2 or more, or 0 for no cross-validation")
         return cls(kind, target, TextConfig.of(dict(own)), options, folds, own.seed, own.calibrate)
@@ -297,18 +297,17 @@ def cross_validate(
 ) -> tuple[Rows, Floats, Sequence[Judged]]:
     """(fold, score), each (n,), and the games, all scored by detectors that saw no statement of the game."""
     fold, judged = fold_of(data.y, data.groups, recipe.folds, recipe.seed), list[Judged]()
+    score = np.empty(len(fold))
     progress("cross-validation", 0, recipe.folds)
-
-    def fit_predict(learn: Rows, held_out: Rows, number: int) -> Floats:
+    for number in np.unique(fold).tolist():
+        learn, held_out = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
         detector = recipe.untrained()
         detector.fit([data.examples[i] for i in learn], data.y[learn], data.groups[learn], progress)
         others = [data.examples[i] for i in held_out]
-        score = detector.predict_proba(others, progress)[:, 1]
+        score[held_out] = detector.predict_proba(others, progress)[:, 1]
         judged.extend(_judge(detector, others, progress))
         progress("cross-validation", number + 1, recipe.folds)
-        return score
-
-    return fold, out_of_fold(fold, fit_predict), judged
+    return fold, score, judged
 
 
 def _judge(detector: Detector, examples: Sequence[Example], progress: Progress) -> list[Judged]:

@@ -30,8 +30,14 @@ if TYPE_CHECKING:
     from liescope.benchmark.analysing import analyse
     from liescope.benchmark.fitting import fit
     from liescope.benchmark.reporting import report
-    from liescope.detectors import audit, bench, evaluate, load, score, score_file, train, transfer
     from liescope.detectors.probing.importing import import_probe
+    from liescope.detectors.saved import load
+    from liescope.detectors.scoring import score, score_file
+    from liescope.detectors.study.audit import audit
+    from liescope.detectors.study.bench import bench
+    from liescope.detectors.study.evaluate import evaluate
+    from liescope.detectors.study.transfer import transfer
+    from liescope.detectors.training import train
     from liescope.generate.corpus.build import build
     from liescope.generate.corpus.read import read
     from liescope.generate.exports import export
@@ -95,8 +101,14 @@ _ROOMS = {
     "liescope.generate.exports": ("export",),
     "liescope.live_table": ("environment",),
     "liescope.publishing": ("publish",),
-    "liescope.detectors": ("audit", "bench", "evaluate", "load", "score", "score_file", "train", "transfer"),
     "liescope.detectors.probing.importing": ("import_probe",),
+    "liescope.detectors.saved": ("load",),
+    "liescope.detectors.scoring": ("score", "score_file"),
+    "liescope.detectors.study.audit": ("audit",),
+    "liescope.detectors.study.bench": ("bench",),
+    "liescope.detectors.study.evaluate": ("evaluate",),
+    "liescope.detectors.study.transfer": ("transfer",),
+    "liescope.detectors.training": ("train",),
     "liescope.web.play.serving": ("serve",),
     "liescope.web.view.game_file": ("view",),
     "liescope.benchmark.analysing": ("analyse",),

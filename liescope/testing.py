@@ -157,11 +157,11 @@ def check_detector(kind: str, folder: Path, texts: Iterable[tuple[str, bool]], *
     """
     import numpy as np
 
-    from liescope.detectors.detector_registry import detector_class, load_parts, make
+    from liescope.detectors.detector_registry import DETECTORS, load_parts, make
     from liescope.detectors.examples import Example
     from liescope.detectors.text_form import TextConfig
 
-    assert detector_class(kind).kind == kind
+    assert DETECTORS[kind].kind == kind
     told = list(texts)
     examples = [Example(f"{n}", f"{n % 5}", "Ann", "m", text, ("Ann", "Ben")) for n, (text, _) in enumerate(told)]
     labels = np.array([lie for _, lie in told])

@@ -13,7 +13,8 @@ from liescope.common.reading import Strict
 from liescope.common.statistics import Bools, Floats, log_expit, logit
 from liescope.detectors.judge.prompt import Criterion
 
-_EDGE = 0.0025  # probabilities are kept so far from 0 and 1
+EDGE = 0.0025
+"""How far the probabilities that judges say are kept from 0 and 1."""
 
 
 class LearnedModel(Strict):
@@ -36,7 +37,7 @@ class LearnedModel(Strict):
         given = [one.weight for one in criteria] or [None]
         mean = np.array([one or 1.0 for one in given])
         mean /= mean.sum()
-        odds, read = log_odds(told), ~np.isnan(told).all(1)
+        odds, read = logit(told, EDGE), ~np.isnan(told).all(1)
         odds = np.where(np.isnan(odds), mean_odds(odds, mean)[:, None], odds)[read]
         sign = np.where(y[read], 1.0, -1.0)
 
@@ -51,12 +52,7 @@ class LearnedModel(Strict):
     def log_odds(self, told: Floats) -> Floats:
         """(n,): of all criteria together; one without an answer leaves it to the others, NaN where there is none."""
         weights = np.array(self.weights)
-        return np.asarray(mean_odds(log_odds(told), weights) * weights.sum() + self.offset)
-
-
-def log_odds(told: Floats) -> Floats:
-    """The log-odds of answers, kept from infinity."""
-    return np.asarray(logit(np.clip(told, _EDGE, 1 - _EDGE)))
+        return np.asarray(mean_odds(logit(told, EDGE), weights) * weights.sum() + self.offset)
 
 
 def mean_odds(values: Floats, weights: Floats | None = None) -> Floats:

@@ -15,10 +15,10 @@ from pydantic import Field, TypeAdapter
 
 from liescope.common.errors import BadData, UsageError
 from liescope.common.reading import Strict, read_json
-from liescope.common.statistics import Bools, Floats, expit
+from liescope.common.statistics import Bools, Floats, expit, logit
 from liescope.detectors.detector import AsksChatModel, DetectorOptions, Groups, Progress, Publication, silent
 from liescope.detectors.examples import Example
-from liescope.detectors.judge.calibration import LearnedModel, agreement, log_odds, mean_odds
+from liescope.detectors.judge.calibration import EDGE, LearnedModel, agreement, mean_odds
 from liescope.detectors.judge.prompt import RUBRIC, JudgePrompt, read_prompt
 from liescope.detectors.logistic import TRAIN_AGAIN, two_columns
 from liescope.detectors.text_form import TextConfig, textualize
@@ -133,7 +133,7 @@ class JudgeDetector(AsksChatModel):
         odds, told = self._odds(examples, progress), np.array(self._ask(examples, progress))
         judges = {f"judge_{at}": column for at, column in enumerate(odds.T, 1)} if odds.shape[1] > 1 else {}
         names = [one.name for one in self._learned.prompt.criteria]
-        each = {name: mean_odds(log_odds(told[:, :, at].T)) for at, name in enumerate(names)}
+        each = {name: mean_odds(logit(told[:, :, at].T, EDGE)) for at, name in enumerate(names)}
         return {name: self._probability(one) for name, one in (judges | each).items()}
 
     def _probability(self, odds: Floats) -> Floats:

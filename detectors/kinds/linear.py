@@ -205,14 +205,11 @@ class LinearDetector(Detector):
             raise UsageError(f"{self.kind} tells players apart by what they are to each other; leave names masked")
 
     def fit(self, examples: Sequence[Example], y: Bools, _groups: Groups, _progress: Progress = silent) -> Self:
-        self.learn(lesson(examples, y, self.options.moments))
-        return self
-
-    def learn(self, lesson: AnsweredQuestions) -> None:
-        """Learn to score candidates. Raises UsageError."""
-        self._parts, features = self._choose(lesson)
-        self._weights, self._offset = solve(features, lesson, self._penalties())
+        learned = lesson(examples, y, self.options.moments)
+        self._parts, features = self._choose(learned)
+        self._weights, self._offset = solve(features, learned, self._penalties())
         self._count_own()
+        return self
 
     def scores(self, candidates: Sequence[Candidate], _progress: Progress) -> Floats:
         """(n,): log-odds of each candidate, up to a constant of its game."""

@@ -21,7 +21,7 @@ from liescope.common.sentence_encoder import LOCAL
 from liescope.common.settings import read_query, takes
 from liescope.common.stores import local, stored
 from liescope.detectors.detector import Progress, requests_of, shown
-from liescope.detectors.detector_registry import DETECTORS, detector_class
+from liescope.detectors.detector_registry import DETECTORS
 from liescope.detectors.detector_settings import WORDS as SAID
 from liescope.detectors.detector_settings import BenchSettings
 from liescope.detectors.examples import (
@@ -127,11 +127,8 @@ def benched(data: SuiteData, found: SuiteCorpus, how: Benching, progress: Progre
     ]
     if found.rejected:
         notes.append(f"{found.rejected:,} items could not be read and are left out")
-    views: set[str] = {
-        *(one.text.view for one in how.kinds.values()),
-        *(one.file.text.view for one in how.models.values()),
-    }
-    views |= {*how.judges.views} if how.judges.specs else set()
+    views = {*(how.judges.views if how.judges.specs else ()), *(one.text.view for one in how.kinds.values())}
+    views |= {one.file.text.view for one in how.models.values()}
     reads, thinks = bool(views - {SAID}), labelled.filter(keeps_reasoning()).height
     schemes = {GROUP: whole} | _without_units(study, how.leave_out)
     study.add_controls(reads and thinks > 0)
@@ -224,7 +221,7 @@ def _learned_here(study: Study, how: Benching, schemes: Mapping[str, Scheme]) ->
             study.notes.append(f"{name} {what}, and does not learn here")
             continue
         for other, scheme in schemes.items():
-            once = detector_class(recipe.kind).folds < FOLDS
+            once = DETECTORS[recipe.kind].folds < FOLDS
             own = replace(scheme, repeats=scheme.repeats[:1]) if once else scheme
             full, began = f"{name} ({other})", time.perf_counter()
             study.tables.append(refitted(full, study.target, recipe.untrained, examples, own, study.progress))

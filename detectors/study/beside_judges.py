@@ -11,12 +11,12 @@ import numpy as np
 import polars as pl
 
 from liescope.common.errors import UsageError
-from liescope.common.statistics import Floats, expit
+from liescope.common.statistics import Floats, expit, logit
 from liescope.detectors.detector import Progress
 from liescope.detectors.detector_settings import WORDS
 from liescope.detectors.examples import Example, make_examples, target_column
 from liescope.detectors.judge.asking import Spent, ask_judge, check_model
-from liescope.detectors.judge.calibration import agreement, log_odds, mean_odds
+from liescope.detectors.judge.calibration import EDGE, agreement, mean_odds
 from liescope.detectors.judge.prompt import JudgePrompt, read_prompt
 from liescope.detectors.study.scores import score_table
 from liescope.detectors.text_form import TextConfig, textualize
@@ -116,13 +116,13 @@ def judge_statements(
             none = (np.nan,) * max(len(criteria), 1)
             told = np.array([asking.answers.get(at, none) for at in range(len(items))]).reshape(len(items), len(none))
             # of several criteria, each counts by its weight; one answer stays as it was said
-            scores[name] = expit(mean_odds(log_odds(told), weights)) if len(none) > 1 else told[:, 0]
+            scores[name] = expit(mean_odds(logit(told, EDGE), weights)) if len(none) > 1 else told[:, 0]
             cost = spent.cost if asking.priced else None
             failed, served = dict(asking.failed.most_common()), tuple(sorted(asking.served))
             paid = (spent.found, spent.requests, spent.tokens, cost, judges.limits.currency)
             facts.append(JudgeFacts(name, how, served, len(items), failed, *paid, view))
         if len(scores) > 1:
-            odds = log_odds(np.column_stack([*scores.values()]))
+            odds = logit(np.column_stack([*scores.values()]), EDGE)
             how = f"mean log-odds of {len(scores)} judges, {agreement(odds)}"
             name = f"{JUDGE}mean of {', '.join(one.removeprefix(JUDGE) for one in scores)}"
             scores[name] = expit(mean_odds(odds))

@@ -16,7 +16,6 @@ from liescope.detectors.folds import Rows, fold_of
 from liescope.detectors.study.scores import FINISHED, GROUPS_OUT, SPLIT_OUT, score_table
 
 FOLDS, REPEATS = 5, 3
-_EDGE = 1e-6  # probabilities stay so far from 0 and 1, whose log-odds are infinite
 Probe = Callable[[Rows, Rows, Bools], Floats]
 """Called with (rows to learn from, rows to score, labels of all rows); returns the probabilities of the scored rows."""
 
@@ -74,8 +73,7 @@ class Scheme:
             for fold in folds:
                 if self.y[fold.learn].any() and not self.y[fold.learn].all() and len(fold.score):
                     # Log-odds are averaged: averaged probabilities would be pulled towards the middle.
-                    found = np.clip(probe(fold.learn, fold.score, self.y), _EDGE, 1 - _EDGE)
-                    total[fold.score] += logit(found)
+                    total[fold.score] += logit(probe(fold.learn, fold.score, self.y), edge=1e-6)
                     times[fold.score] += 1
                 step()
         with np.errstate(invalid="ignore"):

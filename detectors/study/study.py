@@ -20,7 +20,7 @@ from liescope.common.model_names import spellings
 from liescope.common.statistics import Bools, Floats
 from liescope.common.text import Units
 from liescope.detectors.detector import ROLE, Detector, Progress, requests_of
-from liescope.detectors.detector_registry import detector_class, make
+from liescope.detectors.detector_registry import DETECTORS, make
 from liescope.detectors.detector_settings import EvaluateSettings
 from liescope.detectors.examples import (
     Example,
@@ -207,7 +207,7 @@ def scores_of(
 
 def quick(model: LoadedDetector) -> bool:
     """Whether detectors of the kind learn quickly: they are cross-validated in as many folds, and ask nobody."""
-    return detector_class(model.file.kind).folds >= FOLDS and not requests_of(model.detector, (), ())
+    return DETECTORS[model.file.kind].folds >= FOLDS and not requests_of(model.detector, (), ())
 
 
 def refitted(

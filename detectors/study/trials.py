@@ -18,7 +18,7 @@ import numpy as np
 from liescope.common.errors import UsageError
 from liescope.common.statistics import Bools, Floats
 from liescope.detectors.detector import ROLE, Detector, Progress, posteriors_of_scores
-from liescope.detectors.detector_registry import detector_class, versions_of
+from liescope.detectors.detector_registry import DETECTORS, versions_of
 from liescope.detectors.folds import Rows
 from liescope.detectors.study.controls import BEST_WORD, CONTROLS, K_OF_N, LENGTH, ROLE_ORACLE
 from liescope.detectors.study.schemes import Fold, Probe, by_group
@@ -105,7 +105,7 @@ class TrialScores:
 
 def recipes_of(kinds: Sequence[str], text: TextConfig, seed: int, options: Mapping[str, Any]) -> list[Recipe]:
     """How each kind is made; an option goes to every kind that has it. Raises UsageError, MissingExtra."""
-    takes = {kind: set(detector_class(kind).options_type.model_fields) for kind in kinds}
+    takes = {kind: set(DETECTORS[kind].options_type.model_fields) for kind in kinds}
     if odd := sorted(set(options) - set().union(*takes.values())):
         raise UsageError(f"none of {', '.join(kinds)} has the option --{odd[0].replace('_', '-')}")
     recipes = []

@@ -111,12 +111,12 @@ def seated(games: Sequence[Mapping[str, float]], deceivers: Sequence[int | None]
     """
     seats = SeatedCandidates.of([len(players) for players in games], deceivers)
     inside = np.clip([chance for players in games for chance in players.values()], _EDGE, 1 - _EDGE)
-    wanted: Floats = np.asarray(logit(inside), dtype=np.float64)
+    wanted = logit(inside)
     alone, several = _rows(seats, seats.deceivers == 1), _rows(seats, seats.deceivers > 1)
     logits = wanted.copy()
     logits[alone] = np.log(inside[alone])
     for _ in range(_ROUNDS if len(several) else 0):
-        gap = (wanted - logit(np.clip(seats.posterior(logits), _EDGE, 1 - _EDGE)))[several]
+        gap = (wanted - logit(seats.posterior(logits), _EDGE))[several]
         logits[several] += gap / 2
         if np.abs(gap).max() < _NEAR:
             break

@@ -54,9 +54,9 @@ def expit(odds: npt.ArrayLike) -> Floats:
     return np.asarray(np.where(x >= 0, 1.0, small) / (1 + small))
 
 
-def logit(probability: npt.ArrayLike) -> Floats:
-    """The log-odds of a probability."""
-    x = np.asarray(probability, dtype=np.float64)
+def logit(probability: npt.ArrayLike, edge: float = 0.0) -> Floats:
+    """The log-odds of a probability. edge: how far from 0 and 1 it is kept, where log-odds are infinite."""
+    x = np.clip(np.asarray(probability, dtype=np.float64), edge, 1 - edge)
     return np.asarray(np.log(x) - np.log1p(-x))
 
 

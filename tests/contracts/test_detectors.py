@@ -16,10 +16,10 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
+from liescope import train
 from liescope.common.errors import BadData
-from liescope.detectors import train
 from liescope.detectors.detector import Detector, DetectorOptions
-from liescope.detectors.detector_registry import DETECTORS, declared_options, detector_class, load_parts, make
+from liescope.detectors.detector_registry import DETECTORS, declared_options, load_parts, make
 from liescope.detectors.examples import Labelled, labelled, read_statements
 from liescope.detectors.text_form import TextConfig
 from liescope.detectors.view.transcript import GameMoment, read_transcripts
@@ -44,7 +44,7 @@ def registered() -> Iterator[None]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_class_declares_its_name_options_folds_and_packages(kind: str) -> None:
-    found = detector_class(kind)
+    found = DETECTORS[kind]
     assert found.kind == kind
     assert issubclass(found.options_type, DetectorOptions)
     assert all(field.description for field in found.options_type.model_fields.values())
@@ -63,7 +63,7 @@ def test_every_declared_option_is_an_option_of_train_and_clashes_with_none_of_it
     assert "smoothing" in names
     assert names & set(inspect.signature(train).parameters) == set()
     for kind in KINDS:
-        assert set(detector_class(kind).options_type.model_fields) <= {*names, "seed"}
+        assert set(DETECTORS[kind].options_type.model_fields) <= {*names, "seed"}
 
 
 def test_the_options_of_every_kind_are_known_without_loading_what_it_computes_with() -> None:

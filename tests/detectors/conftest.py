@@ -16,8 +16,8 @@ import pyarrow.parquet as pq
 import pytest
 from numpy.typing import NDArray
 
+from liescope import train
 from liescope.data_cards.tables import SPLITS, TABLES, arrow_schema
-from liescope.detectors import train
 from liescope.detectors.detector import Detector
 from liescope.detectors.examples import Example
 from liescope.detectors.view.transcript import GameMoment

@@ -15,8 +15,7 @@ import pytest
 import liescope
 from liescope.cli import main
 from liescope.common.errors import BadData, UnknownName, UsageError
-from liescope.detectors import BenchResult
-from liescope.detectors.study.bench_result import WORDS_ALONE, Benched
+from liescope.detectors.study.bench_result import WORDS_ALONE, Benched, BenchResult
 from tests.detectors.judge_stub import material, with_logprobs
 from tests.generate.players.openai.stub import Answer, Request, Stub, says
 

@@ -23,7 +23,7 @@ from sklearn.utils.validation import validate_data
 from liescope.common.errors import UsageError
 from liescope.detectors import LieDetector
 from liescope.detectors.classifier import InputError
-from liescope.detectors.detector_registry import detector_class
+from liescope.detectors.detector_registry import DETECTORS
 from tests.detectors.test_own_rows import GROUPS, LABELS, TEXTS
 
 ROOT = Path(__file__).parents[2]
@@ -113,7 +113,7 @@ def test_what_was_learned_from_has_a_receipt() -> None:
 
 def test_options_of_the_kind_are_parameters_that_a_search_chooses_and_a_clone_keeps() -> None:
     model = LieDetector("tfidf", words=3)
-    options = {name for name in detector_class("tfidf").options_type.model_fields if name != "seed"}
+    options = {name for name in DETECTORS["tfidf"].options_type.model_fields if name != "seed"}
     assert options < model.get_params().keys()
     assert clone(model).get_params() == model.get_params()
     assert model.set_params(strength=0.5, context=2).get_params()["strength"] == 0.5
@@ -138,13 +138,13 @@ def test_another_kind_has_its_own_options_and_keeps_those_that_were_given() -> N
 
 def test_groups_reach_the_kind_where_they_are_routed(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[int] = []
-    fit = detector_class("tfidf").fit
+    fit = DETECTORS["tfidf"].fit
 
     def spied(self: Any, examples: Any, y: Any, groups: Any, *more: Any) -> Any:
         seen.append(len(set(groups.tolist())))
         return fit(self, examples, y, groups, *more)
 
-    monkeypatch.setattr(detector_class("tfidf"), "fit", spied)
+    monkeypatch.setattr(DETECTORS["tfidf"], "fit", spied)
     cross_val_score(LieDetector(), TEXTS, LABELS, groups=GROUPS, cv=GroupKFold(5))
     assert seen == [64] * 5
     seen.clear()

@@ -9,8 +9,9 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
+from liescope import evaluate, load, train
 from liescope.common.errors import UnknownName
-from liescope.detectors import LoadedDetector, evaluate, load, train
+from liescope.detectors import LoadedDetector
 from liescope.detectors.commands import app
 from liescope.detectors.examples import examples_of, labelled, make_examples, read_statements
 from liescope.detectors.exchangeable import UNLIKE

@@ -21,8 +21,8 @@ from safetensors.torch import load_file, save_file
 from sklearn.metrics import roc_auc_score
 from transformers import AutoTokenizer, GPT2Config, GPT2LMHeadModel, pipeline
 
+from liescope import train
 from liescope.common.errors import BadData, MissingExtra, UsageError
-from liescope.detectors import train
 from liescope.detectors.detector import silent
 from liescope.detectors.detector_registry import load_parts, make
 from liescope.detectors.examples import Example, Labelled, labelled, read_statements

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import liescope
-from liescope.detectors import load
+from liescope import load
 from tests.detectors.test_own_rows import LABELS, LIES, TEXTS, TRUTHS
 
 pytestmark = pytest.mark.skipif(not find_spec("inspect_ai"), reason="inspect_ai is not installed: make inspect")

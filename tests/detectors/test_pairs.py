@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
+from liescope import evaluate, load, score
 from liescope.cli import main
 from liescope.common.errors import BadData, UsageError
-from liescope.detectors import evaluate, load, score
 from liescope.detectors.examples import Example
 from liescope.detectors.material import Material, ordinary_answers, read_material
 from liescope.detectors.model_file import OrdinaryChats

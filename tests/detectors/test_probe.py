@@ -12,9 +12,9 @@ import pytest
 import torch
 from sklearn.metrics import roc_auc_score
 
+from liescope import load
 from liescope.cli import main
 from liescope.common.errors import BadData, UsageError
-from liescope.detectors import load
 from liescope.detectors.examples import Example, labelled, read_statements
 from liescope.detectors.kinds.probe import ProbeDetector, ProbeOptions, passage
 from liescope.detectors.probing.language_model import TOKENS, Activations, LanguageModel, Passage, language_model

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
+from liescope import load
 from liescope.cli import main
 from liescope.common.errors import BadData, UsageError
-from liescope.detectors import load
 from liescope.detectors.examples import Example
 from liescope.detectors.kinds.probe import TYPES, ProbeDetector, ProbeOptions
 from liescope.detectors.probing.heads import HeadName

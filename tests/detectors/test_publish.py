@@ -12,10 +12,9 @@ import numpy as np
 import pytest
 from huggingface_hub import ModelCard
 
-from liescope import publish
+from liescope import evaluate, load, publish, train
 from liescope.common.errors import BadData, LiescopeError, UsageError
-from liescope.detectors import evaluate, load, train
-from liescope.detectors.detector_registry import detector_class
+from liescope.detectors.detector_registry import DETECTORS
 from liescope.detectors.model_card import model_card
 from tests.generate.corpus.stand_in import Hub, hubs
 
@@ -129,7 +128,7 @@ def test_the_card_of_a_kind_that_only_liescope_opens_says_what_it_takes(mine: Pa
         ("linear", "Only Liescope opens it. It reads a whole game"),
         ("probe", "Only Liescope with its extra `train` opens it."),
     ):
-        options = detector_class(kind).options_type().model_dump()
+        options = DETECTORS[kind].options_type().model_dump()
         card = model_card("it", file.model_copy(update={"kind": kind, "options": options}), repo=REPO)
         assert words in card
         assert "Without Liescope" not in card

@@ -18,11 +18,10 @@ import polars as pl
 import pytest
 import torch
 
-from liescope import import_probe, publish
+from liescope import evaluate, import_probe, publish
 from liescope.cli import main
 from liescope.common.errors import BadData, UsageError
 from liescope.common.statistics import logit
-from liescope.detectors import evaluate
 from liescope.detectors.examples import Example
 from liescope.detectors.kinds.probe import CHAT, ProbeDetector, passage
 from liescope.detectors.probing.heads import Head, learn

@@ -22,8 +22,9 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import liescope
+from liescope import load, score, score_file, train
 from liescope.common.errors import BadData, UsageError
-from liescope.detectors import LoadedDetector, load, score, score_file, train
+from liescope.detectors import LoadedDetector
 from liescope.detectors.classifier import LieDetector
 from liescope.detectors.commands import app
 from liescope.detectors.examples import make_examples, read_statements

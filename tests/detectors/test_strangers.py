@@ -13,9 +13,9 @@ import polars as pl
 import pytest
 from safetensors.numpy import load_file, save_file
 
+from liescope import load
 from liescope.common.errors import BadData, LiescopeError, UsageError
 from liescope.common.sentence_encoder import check_encoder, encoder_folder
-from liescope.detectors import load
 from liescope.detectors.kinds.embedding import sentence_encoder
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from liescope import bench, evaluate
 from liescope.common.errors import UsageError
-from liescope.detectors import bench, evaluate
 from liescope.detectors.detector import Detector
 from liescope.detectors.examples import Example, make_examples, read_statements
 from liescope.detectors.kinds.probe import ProbeDetector, ProbeOptions

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 from sklearn.metrics import roc_auc_score
 
+from liescope import audit
 from liescope.common.errors import BadData, UsageError
-from liescope.detectors import audit
-from liescope.detectors.examples import corpus_id, labelled, make_examples, read_statements
-from liescope.detectors.folds import fold_of, out_of_fold
+from liescope.detectors.examples import Example, corpus_id, labelled, make_examples, read_statements
+from liescope.detectors.kinds.tfidf import TfidfDetector
 from liescope.detectors.model_file import CorpusName
 from liescope.detectors.saved import load
 from liescope.detectors.text_form import TextConfig
@@ -24,16 +24,23 @@ from tests.detectors.conftest import Corpus, Rows
 ROLE: dict[str, Any] = {"target": "role", "folds": 2}
 
 
-def test_no_game_lies_in_two_folds_or_on_both_sides_of_one(corpus: Path) -> None:
+def test_no_game_lies_in_two_folds_or_on_both_sides_of_one(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = labelled(read_statements(corpus, ["train"]), "role", 0)
-    fold = fold_of(data.y, data.groups, 5, 0)
+    of = {one.statement_id: group for one, group in zip(data.examples, data.groups, strict=True)}
     sides: list[tuple[set[str], set[str]]] = []
 
-    def fit_predict(learn: np.ndarray, held_out: np.ndarray, number: int) -> np.ndarray:
-        sides.append((set(data.groups[learn]), set(data.groups[held_out])))
-        return np.full(len(held_out), float(number))
+    def fit(detector: TfidfDetector, _examples: Any, _y: Any, groups: np.ndarray, _progress: Any) -> TfidfDetector:
+        sides.append((set(groups), set()))
+        return detector
 
-    assert np.array_equal(out_of_fold(fold, fit_predict), fold)
+    def predict_proba(_detector: TfidfDetector, examples: Sequence[Example], _progress: Any) -> np.ndarray:
+        sides[-1][1].update(of[one.statement_id] for one in examples)
+        return np.full((len(examples), 2), len(sides) - 1)
+
+    monkeypatch.setattr(TfidfDetector, "fit", fit)
+    monkeypatch.setattr(TfidfDetector, "predict_proba", predict_proba)
+    fold, score, _ = cross_validate(Recipe("tfidf", "role", TextConfig(), {}, 5), data)
+    assert np.array_equal(score, fold)
     assert len(sides) == 5
     for learned, held in sides:
         assert not learned & held

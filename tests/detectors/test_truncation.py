@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from liescope import train
 from liescope.common.sentence_encoder import bundled_encoder
-from liescope.detectors import train
 from liescope.detectors.examples import Example
 from liescope.detectors.kinds.embedding import sentence_encoder
 from liescope.detectors.text_form import GAP, TextConfig, fit_texts, textualize

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from liescope import evaluate
 from liescope.common.report.contents import terminal
-from liescope.detectors import evaluate
 from liescope.detectors.study.evaluation_report import report
 from liescope.detectors.study.figures import Figure
 from liescope.detectors.study.findings import EvaluationResult
