@@ -32,8 +32,8 @@ Groups = NDArray[np.str_]
 
 
 class DetectorOptions(OptionsModel):
-    """The base of every detector's options. A field is an option of `liescope train`, a keyword of `train()`, and an
-    entry of model.json; its description is its help.
+    """The base of every detector's options. A field with a description is an option of `liescope train`, a keyword of
+    `train()`, and an entry of model.json; its description is its help.
     """
 
     general: ClassVar[frozenset[str]] = frozenset({"seed"})

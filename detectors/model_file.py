@@ -123,7 +123,7 @@ class ModelFile(Strict):
     the thresholds, and the limits of its verdicts; ordinary: what a threshold of its own was chosen on, beside those.
     """
 
-    format: Literal[9] = 9
+    format: Literal[10] = 10
     kind: str
     target: Annotated[str, Field(pattern=f"^({'|'.join(TARGETS)})$")]
     text: TextConfig

@@ -14,19 +14,17 @@ is read of a fixed sentence is kept in either case, so that another model of the
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import product
 from pathlib import Path
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, TypeAdapter
+from pydantic import Field
 
 from liescope.common.errors import BadData, UsageError
-from liescope.common.reading import read_json
 from liescope.common.sentence_encoder import LOCAL, PART, kept_name, saved_name
 from liescope.common.statistics import Bools, Floats, expit
 from liescope.common.text import ASSISTANT
@@ -60,16 +58,15 @@ from liescope.games.core import Place
 CHAT, TEXT = "chat", "text"
 KEPT = "kept by players"
 TYPES = DECEPTION_TYPES[1:]  # without none
-_PROBE_FILE, _QUESTIONS_FILE = "probe.npy", "questions.json"
+_PROBE_FILE = "probe.npy"
 _LIES = 10  # of a type, at least, for a head of its own
-_LARGEST = 2**16  # bytes of questions
 _PROBE = ("Who do you trust?", "I checked player1 last night and I trust player2.")
 _MODELS = 3  # speaking models, at least, for the layer to be chosen on models that were held out
 _APART = 0.1  # standard deviations; rounding to bf16 moves most of a state by less, another model by more
 
 
 class ProbeOptions(DetectorOptions):
-    """layer: after training, the one that was chosen."""
+    """layer: after training, the one that was chosen; asked: after training, the questions, which are no option."""
 
     model: str = Field(default="", description="the language model that is read, a Hub id or a folder")
     layers: int = Field(default=8, ge=1, description="layers to choose among, evenly spaced")
@@ -85,6 +82,7 @@ class ProbeOptions(DetectorOptions):
     questions: str = Field(
         default="", exclude=True, description="for answer and yes-no: several, or a TOML file of your own questions"
     )
+    asked: tuple[Annotated[str, Field(min_length=1)], ...] = ()
     states: str = Field(
         default="", description="learn from the states that players kept: the folder they name in states_to, or the run"
     )
@@ -178,22 +176,22 @@ class ProbeDetector(Detector):
     def _open(self) -> None:
         """Settle of which language model and layers to read what, and how."""
         o = self.options
-        questions = read_questions(o.questions) if o.read in ASKS else ()
+        questions = (o.asked or read_questions(o.questions)) if o.read in ASKS else ()
         if o.questions and not questions:
             raise UsageError(f"nothing is asked with --read {o.read}; use --questions with --read {' or '.join(ASKS)}")
         model = language_model(o.model)
         layers = candidates(model, o)
-        if o.form == "auto":
-            self.options = o.model_copy(update={"form": CHAT if model.has_template else TEXT})
-        elif o.form == CHAT and not model.has_template:
+        if o.form == CHAT and not model.has_template:
             raise UsageError(f"{o.model} has no chat template; read plain text with --form text")
+        form = (CHAT if model.has_template else TEXT) if o.form == "auto" else o.form
+        self.options = o.model_copy(update={"form": form, "asked": questions})
         self._told, self._kept = (), {}
-        self._set(model, self._keep(model, o.states) if o.states else layers, questions)
+        self._set(model, self._keep(model, o.states) if o.states else layers)
 
-    def _set(self, model: LanguageModel, layers: tuple[int, ...], questions: tuple[str, ...]) -> None:
+    def _set(self, model: LanguageModel, layers: tuple[int, ...]) -> None:
         o, self._counts = self.options, Counter()
         read = EACH if o.head == ATTENTION else o.read
-        self._states = Activations(model, layers, o.max_length, read, questions)
+        self._states = Activations(model, layers, o.max_length, read, o.asked)
 
     def _keep(self, model: LanguageModel, folder: str) -> tuple[int, ...]:
         """Use the states that players kept in a folder; their layers."""
@@ -273,8 +271,6 @@ class ProbeDetector(Detector):
         for kind, head in self._heads.items():
             head.write(folder / _file(kind))
         write_numbers(folder / _PROBE_FILE, self._probed())
-        if o.read in ASKS:
-            (folder / _QUESTIONS_FILE).write_text(json.dumps(self._states.questions, indent=1) + "\n", encoding="utf-8")
         if o.model == LOCAL:
             model.copy_to(folder / PART)
 
@@ -292,9 +288,9 @@ class ProbeDetector(Detector):
             raise BadData(f"{folder} names the layer {o.layer} of {model.layers}; {TRAIN_AGAIN}")
         if o.form == "auto" or (o.form == CHAT and not model.has_template):
             raise BadData(f"{folder} does not say how its language model reads; {TRAIN_AGAIN}")
-        asked = TypeAdapter(tuple[str, ...])
-        questions = read_json(folder / _QUESTIONS_FILE, asked, _LARGEST, TRAIN_AGAIN) if o.read in ASKS else ()
-        detector._set(model, (o.layer,), questions)
+        if bool(o.asked) != (o.read in ASKS):
+            raise BadData(f"{folder} does not say what it asks; {TRAIN_AGAIN}")
+        detector._set(model, (o.layer,))
         now = detector._probed()
         kinds = [kind for kind in ("", *TYPES) if not kind or (folder / _file(kind)).is_file()]
         detector._heads = {kind: Head.read(folder / _file(kind), len(now), o.head) for kind in kinds}

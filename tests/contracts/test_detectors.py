@@ -18,6 +18,7 @@ from sklearn.metrics import roc_auc_score
 
 from liescope import train
 from liescope.common.errors import BadData
+from liescope.common.settings import settings_of
 from liescope.detectors.detector import Detector, DetectorOptions
 from liescope.detectors.detector_registry import DETECTORS, declared_options, load_parts, make
 from liescope.detectors.examples import Labelled, labelled, read_statements
@@ -47,7 +48,7 @@ def test_a_class_declares_its_name_options_folds_and_packages(kind: str) -> None
     found = DETECTORS[kind]
     assert found.kind == kind
     assert issubclass(found.options_type, DetectorOptions)
-    assert all(field.description for field in found.options_type.model_fields.values())
+    assert found.options_type.model_fields.keys() - settings_of(found.options_type) <= {"asked"}  # by a saved probe
     assert found.options_type().model_dump_json()
     assert found.folds == 0 or found.folds >= 2
     assert all(version(package) for package in found.packages)
@@ -63,12 +64,13 @@ def test_every_declared_option_is_an_option_of_train_and_clashes_with_none_of_it
     assert "smoothing" in names
     assert names & set(inspect.signature(train).parameters) == set()
     for kind in KINDS:
-        assert set(DETECTORS[kind].options_type.model_fields) <= {*names, "seed"}
+        assert set(settings_of(DETECTORS[kind].options_type)) <= {*names, "seed"}
 
 
 def test_the_options_of_every_kind_are_known_without_loading_what_it_computes_with() -> None:
     code = f"""
 import sys
+from liescope.common.settings import settings_of
 from liescope.detectors.detector_registry import DETECTORS, declared_options
 DETECTORS["{OWN}"] = "tests.detectors.counting:CountingDetector"
 assert declared_options()

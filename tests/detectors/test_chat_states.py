@@ -206,9 +206,11 @@ def test_a_saved_probe_asks_the_questions_that_it_learned_with(planted: Path, tm
     loaded = ProbeDetector.load(tmp_path / "model", CONTEXT, kept)
     assert loaded._states.questions == ("was it late", "who spoke first")
     assert np.allclose(loaded.predict_proba(examples), made.predict_proba(examples), atol=1e-3)
-    (tmp_path / "model" / "questions.json").write_text("[3]")
-    with pytest.raises(BadData, match=r"questions\.json"):
-        ProbeDetector.load(tmp_path / "model", CONTEXT, kept)
+    given = kept.model_copy(update={"model": str(planted)})
+    again = ProbeDetector(CONTEXT, given).fit(examples, y, groups)  # as a study does, with what model.json says
+    assert again._states.questions == loaded._states.questions
+    with pytest.raises(BadData, match="does not say what it asks"):
+        ProbeDetector.load(tmp_path / "model", CONTEXT, kept.model_copy(update={"asked": ()}))
 
 
 def test_answers_that_are_neither_yes_nor_no_are_counted(

@@ -75,24 +75,15 @@ def in_toml(folder: Path, honest: Sequence[str], deceptive: Sequence[str], said:
     return path
 
 
-def in_lines(folder: Path, rows: Sequence[dict[str, Any]]) -> Path:
-    path = folder / "own.jsonl"
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    return path
-
-
-def test_a_file_of_any_form_gives_the_same_pairs(tmp_path: Path) -> None:
-    said = [*WEATHER[:5], ["Who was it?", "None"]]
-    short = material(in_toml(tmp_path, ["Be true."], ["Lie!"], said))
-    named = [{"statement": one} if isinstance(one, str) else {"user": one[0], "statement": one[1]} for one in said]
-    whole = [{**row, "honest_instruction": "Be true.", "deceptive_instruction": "Lie!"} for row in named]
-    assert told(material(in_lines(tmp_path, whole))) == told(short)
-    parts = [
-        {**row, "instruction": one, "deceptive": lie} for one, lie in (("Lie!", 1), ("Be true.", 0)) for row in named
-    ]
-    assert told(material(in_lines(tmp_path, parts))) == told(short)
-    assert len(told(short)) == 12
-    assert short.data.games + short.others.games == 6  # one instruction is in all, so that a pair is a group
+def test_a_statement_stands_after_an_instruction_of_each_kind(tmp_path: Path) -> None:
+    found = material(in_toml(tmp_path, ["Be true."], ["Lie!"], [*WEATHER[:5], ["Who was it?", "None"], WEATHER[0]]))
+    assert len(told(found)) == 12
+    assert {(context[0], lie) for context, _, lie in told(found)} == {
+        (("system", "Be true."), False),
+        (("system", "Lie!"), True),
+    }
+    assert (("user", "Who was it?"), "None") in {(context[1], text) for context, text, _ in told(found)}
+    assert found.data.games + found.others.games == 6  # one instruction is in all, so that a pair is a group
 
 
 def test_every_instruction_is_dealt_and_few_statements_make_groups_without_one_in_common(tmp_path: Path) -> None:
@@ -101,21 +92,6 @@ def test_every_instruction_is_dealt_and_few_statements_make_groups_without_one_i
     heard = {(one.context[0][1], group) for one, _, group in found}
     assert ({one for one, _ in heard}, len(heard)) == ({*sides[0], *sides[1]}, 17)
     assert len({group for _, group in heard}) == 8
-
-
-@pytest.mark.parametrize(
-    ("rows", "words"),
-    [
-        ([{"statement": "It rains.", "instruction": "Lie!", "deceptive": True}], "'It rains.' stands after no honest"),
-        ([{"statement": "It rains.", "instruction": "Lie!"}], "line 1: it lacks a statement, or its instruction"),
-        ([{"statement": "It rains.", "honest_instruction": "Be true."}], "line 1: it lacks"),
-        ([{"text": "It rains.", "instruction": "Lie!", "deceptive": True}], "line 1: it lacks a statement"),
-        ([], "has no pairs"),
-    ],
-)
-def test_what_is_no_pair_is_named_with_its_place(rows: Sequence[dict[str, Any]], words: str, tmp_path: Path) -> None:
-    with pytest.raises(BadData, match=words):
-        pairs(str(in_lines(tmp_path, rows)))
 
 
 @pytest.mark.parametrize(
@@ -173,7 +149,8 @@ def test_ordinary_chats_are_the_bundled_ones_a_file_or_a_corpus_by_their_last_an
     assert (name, len(found) >= 200, {one.context[0][0] for one in found}) == ("bundled", True, {"user"})
     said = [("user", "Hi"), ("assistant", "Hello."), ("user", "How much is 2 + 2?"), ("assistant", "4.")]
     rows = [{"messages": [{"role": who, "content": what} for who, what in said[: 2 * part]]} for part in (1, 2)]
-    name, found = ordinary_answers(str(in_lines(tmp_path, rows)), TextConfig(), "gold")
+    (tmp_path / "own.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    name, found = ordinary_answers(str(tmp_path / "own.jsonl"), TextConfig(), "gold")
     assert (name, sorted(one.text for one in found)) == ("own.jsonl", ["4.", "Hello."])
 
 
