@@ -17,6 +17,8 @@ from liescope.labeling.truth import FALSE, TRUE
 if TYPE_CHECKING:
     from liescope.detectors.saved import LoadedDetector
 
+    AnyDetector = str | os.PathLike[str] | LoadedDetector
+
 
 @dataclass(frozen=True, slots=True)
 class Rewards:
@@ -35,9 +37,7 @@ class Rewards:
     caught: float | None
 
 
-def rewards_in(
-    record: GameRecord, detector: str | os.PathLike[str] | LoadedDetector | None = None
-) -> dict[str, Rewards]:
+def rewards_in(record: GameRecord, detector: AnyDetector | None = None) -> dict[str, Rewards]:
     """The rewards of every seat, by name. detector: a trained one, or the folder of one. Raises what `score` raises."""
     labelled, end = label_game(record), record.outcome
     scores = _scores(record, labelled, detector)
@@ -69,9 +69,7 @@ def _believed(record: GameRecord, labelled: LabelledGame, name: str) -> float | 
     return None if found is None else 1 - found
 
 
-def _scores(
-    record: GameRecord, labelled: LabelledGame, detector: str | os.PathLike[str] | LoadedDetector | None
-) -> list[tuple[str, float | None]]:
+def _scores(record: GameRecord, labelled: LabelledGame, detector: AnyDetector | None) -> list[tuple[str, float | None]]:
     """(speaker, score) of every statement."""
     if detector is None or not labelled.statements:
         return []

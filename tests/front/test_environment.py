@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ import liescope
 from liescope.common.errors import PlanChanged, UsageError
 from liescope.games.core import ASSESSMENTS, FORMS, Ask, AskKind, Event, Reply
 from liescope.games.game_registry import GAMES
-from liescope.games.record import GameRecord, Source, Status
+from liescope.games.record import GameRecord, Source, Status, record_to_json
 from liescope.generate.players.parsing import read_reply
 from liescope.generate.players.player_protocol import PlayerContext
 from liescope.generate.players.player_registry import PLAYERS
@@ -92,6 +93,7 @@ def test_a_table_gives_the_records_of_a_run(
         for place, record in enumerate(run):
             with liescope.environment(game, number=place, **plan) as table:
                 assert played(table) == record
+                assert json.dumps(record_to_json(table.record)) == json.dumps(record_to_json(record))
 
 
 def test_a_table_in_a_folder_is_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
