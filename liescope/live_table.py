@@ -199,9 +199,13 @@ class Table:
         if self._job.live is None and out is not None:  # it had ended before
             with Journal.open(out) as journal:
                 self._job.record = journal.record(self._job.planned.game_id)
+            await self._settled()
 
     async def _answered(self, texts: Mapping[str, str] | Mapping[str | None, str], thinking: str = "") -> None:
-        replies = {(ask := self._asked(seat)).seat: read_reply(ask, text, thinking) for seat, text in texts.items()}
+        asked = [(self._asked(seat), text) for seat, text in texts.items()]
+        if wrong := [type(text).__name__ for _, text in asked if not isinstance(text, str)]:
+            raise UsageError(f"an answer is a text, as a model writes it, not of type {wrong[0]}")
+        replies = {ask.seat: read_reply(ask, text, thinking) for ask, text in asked}
         for seat, reply in replies.items():
             self._desk.open.pop(seat)[1].set_result(reply)
         self._desk.asked.clear()
@@ -219,7 +223,7 @@ class Table:
         if self._task.done() and ended is None and (stop := self._task.result().stop) is not None:
             raise stop
         if ended is not None and ended.status is Status.FAILED:
-            raise PlayerFailed(ended.failure)
+            raise PlayerFailed(f"{ended.failure}; the game goes on where it has a folder, with retry_failed=True")
 
 
 def _close(halt: Halt, desk: AgentDesk) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from liescope.games.core import EventKind
+from liescope.games.core import Event, EventKind
 from liescope.games.record import GameRecord
 from liescope.labeling.acts import FATES
 from liescope.labeling.label import LabelledGame, label_game
@@ -27,8 +27,8 @@ class Rewards:
     outcome: 1 if it won, 0 if not, None before the end; honest: the share of its claims that the log shows to be true,
     of those that the log decides (promises do not count); believed: 1 less the mean suspicion that its peers' ratings
     name or, without any, 1 less the share of their ratings that flag it or, without any, the share of the others' votes
-    while it was in the game that named somebody else, without those that the rules drew; caught: the mean score that a
-    detector gives its statements, each with what was said before.
+    and calls, while it was in the game, that were not against it or its words, without those that the rules drew;
+    caught: the mean score that a detector gives its statements, each with what was said before.
     """
 
     outcome: float | None
@@ -64,9 +64,16 @@ def _believed(record: GameRecord, labelled: LabelledGame, name: str) -> float | 
     found = _mean(row.flag for row in rated) if found is None else found
     if found is None:
         gone = next((event.index for event in record.events if event.kind in FATES and event.target == name), None)
-        cast = (event for event in record.events[:gone] if event.kind is EventKind.VOTE and event.actor != name)
-        found = _mean(event.target == name for event in cast if not event.fallback)
+        others = (event for event in record.events[:gone] if event.actor != name and not event.fallback)
+        found = _mean(against for event in others if (against := _against(record, event, name)) is not None)
     return None if found is None else 1 - found
+
+
+def _against(record: GameRecord, event: Event, name: str) -> bool | None:
+    """Whether an act says that it does not believe a player; None for one that does not tell."""
+    if event.about is not None and "doubts" in event.data:
+        return event.data["doubts"] if record.events[event.about].actor == name else None
+    return event.target == name if event.kind is EventKind.VOTE else None
 
 
 def _scores(record: GameRecord, labelled: LabelledGame, detector: AnyDetector | None) -> list[tuple[str, float | None]]:

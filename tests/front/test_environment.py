@@ -6,23 +6,26 @@ import asyncio
 import json
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
 import liescope
-from liescope.common.errors import PlanChanged, UsageError
-from liescope.games.core import ASSESSMENTS, FORMS, Ask, AskKind, Event, Reply
+from liescope.common.errors import EndpointSilent, PlanChanged, PlayerFailed, UnknownName, UsageError
+from liescope.games.core import ASSESSMENTS, CHOICES, FORMS, Ask, AskKind, Event, EventKind, Outcome, Phase, Reply
 from liescope.games.game_registry import GAMES
-from liescope.games.record import GameRecord, Source, Status, record_to_json
+from liescope.games.record import GameRecord, Seat, Source, Status, record_to_json
 from liescope.generate.players.parsing import read_reply
 from liescope.generate.players.player_protocol import PlayerContext
 from liescope.generate.players.player_registry import PLAYERS
 from liescope.generate.players.prompts import load_prompts
 from liescope.generate.runs.journal import Journal
 from liescope.live_table import Table
+from liescope.table_rewards import Rewards, rewards_in
 
 ROOT = Path(__file__).parents[2]
 ASIDE = "So they believe me."
@@ -234,3 +237,193 @@ def test_a_table_works_in_a_running_loop_and_many_at_once() -> None:
 
     awaited, waited = asyncio.run(both())
     assert awaited == waited
+
+
+STUB = """
+import sys
+from tests.generate.runs.limited_server import Behaviour, LimitedServer
+server = LimitedServer(Behaviour(latency=0.01))
+print(server.url, flush=True)
+sys.stdin.read()
+server.close()
+"""
+
+
+@pytest.fixture(scope="module")
+def stub() -> Iterator[str]:
+    """The address of a server of OpenAI's protocol in a process of its own."""
+    words = [sys.executable, "-c", STUB]
+    with subprocess.Popen(words, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        yield process.stdout.readline().strip()
+        process.communicate()
+
+
+def test_agents_models_and_scripts_sit_at_one_table(stub: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the calls of the model in the journal, and the same game as in a run."""
+    seats = ["mafioso=agent:policy", f"detective=openai:stub@{stub}"]
+    plan = {"players": ["scripted:bold"], "seats": seats, "seed": 7, "games": 2, "assess": True}
+    run = in_run(monkeypatch, tmp_path / "run", "mini-mafia", **plan)
+    for number, record in enumerate(run):
+        with liescope.environment("mini-mafia", out=tmp_path / "table", number=number, **plan) as table:
+            assert {ask.seat for ask in table.asks} <= {seat.name for seat in record.seats if seat.model == "policy"}
+            assert played(table) == record
+    kept = [[{**call, "latency_ms": 0} for call in calls] for calls in rows(tmp_path / "table")[1].values()]
+    assert kept == [[{**call, "latency_ms": 0} for call in calls] for calls in rows(tmp_path / "run")[1].values()]
+    assert any(call["prompt_tokens"] for call in kept[0])
+
+
+def test_a_model_that_cannot_be_asked_ends_the_game_or_pauses_it(tmp_path: Path) -> None:
+    with pytest.raises(EndpointSilent, match="start the server"):
+        liescope.environment("mini-mafia", seats=["mafioso=agent:policy"], players=["openai:m@http://127.0.0.1:9/v1"])
+
+    class Mute(Inside):
+        async def answer(self, ask: Ask, view: Sequence[Event]) -> Reply:
+            if ask.kind is AskKind.VOTE:
+                raise ValueError("no voice")
+            return await super().answer(ask, view)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(PLAYERS, "mute", Mute)
+        plan = {"seats": ["mafioso=agent:policy"], "players": ["mute:m"], "seed": 1}
+        with liescope.environment("mini-mafia", out=tmp_path / "run", **plan) as table:
+            with pytest.raises(PlayerFailed, match="no voice"):
+                played(table)
+            assert (table.done, table.record.status, table.record.outcome) == (True, Status.FAILED, None)
+            assert {reward.outcome for reward in table.rewards().values()} == {None}
+            assert table.record == rows(tmp_path / "run")[0][0]
+        patch.setitem(PLAYERS, "mute", Inside)  # its cause is gone
+        with pytest.raises(PlayerFailed, match=r"no voice.*retry_failed=True"):
+            liescope.environment("mini-mafia", out=tmp_path / "run", **plan)
+        with liescope.environment("mini-mafia", out=tmp_path / "run", retry_failed=True, **plan) as table:
+            assert played(table).status is Status.DONE
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "empty message"),
+        ("<think>Who is it?", "the reasoning block never ends"),
+        ("Alice or Bob or Charlie or Diana", "several names and no single choice"),
+        ("nobody \udcff", "no option is named"),
+    ],
+)
+def test_an_unusable_answer_is_a_problem_of_the_record(text: str, problem: str, tmp_path: Path) -> None:
+    """However many there are, the game goes on."""
+    with liescope.environment("mini-mafia", players=["agent:policy"], out=tmp_path / "run", games=1) as table:
+        while (ask := table.ask) is not None:
+            table.answer(text if ask.kind in CHOICES else '"Good morning."')
+    (record,) = rows(tmp_path / "run")[0]
+    acts = [event for event in record.events if event.kind is EventKind.VOTE]
+    assert acts
+    assert {event.fallback for event in acts} == {problem}
+
+
+def test_what_cannot_be_is_said_before_anything_happens(tmp_path: Path) -> None:
+    plan = {"players": ["agent:policy"], "games": 2}
+    with pytest.raises(UsageError, match="no game 2; its games are 0 to 1: give games="):
+        liescope.environment("mini-mafia", number=2, **plan)
+    with pytest.raises(UsageError, match="agent needs a name"):
+        liescope.environment("mini-mafia", players=["agent:"])
+    with pytest.raises(UnknownName, match="roundz"):
+        liescope.environment("mini-mafia", roundz=3, **plan)
+    with pytest.raises(UsageError, match="out="):
+        liescope.environment("werewolf", players=["agent:policy"], design="self", learning="on")
+    with liescope.environment("mini-mafia", **plan) as table:
+        batch = table.asks
+        with pytest.raises(UsageError, match="nothing is asked of Zoe; asked now: "):
+            table.send({batch[0].seat: "Bob", "Zoe": "Bob"})
+        assert table.asks == batch
+        with pytest.raises(UsageError, match="not of type int"):
+            table.answer(3)  # type: ignore[arg-type]
+    assert not [*tmp_path.iterdir()]
+
+
+def event(index: int, kind: EventKind, actor: str | None = None, target: str | None = None, **facts: Any) -> Event:
+    return Event(index, kind, 1, Phase.DISCUSSION, 0, actor, target, **facts)
+
+
+def game_of(*events: Event, winners: tuple[str, ...] | None = ("Ann",), **meta: Any) -> GameRecord:
+    roles = {"Ann": ("mafioso", "mafia"), "Bob": ("detective", "town"), "Cyd": ("villager", "town")}
+    seats = tuple(Seat(name, *role, role[1] == "mafia", "m", Source.MODEL) for name, role in roles.items())
+    setup = event(
+        0, EventKind.SETUP, data={"names": [*roles], "composition": {"mafioso": 1, "detective": 1, "villager": 1}}
+    )
+    dealt = [
+        event(i, EventKind.ROLE, name, data={"role": roles[name][0]}, audience=(name,))
+        for i, name in enumerate(roles, 1)
+    ]
+    played = [replace(one, index=number) for number, one in enumerate(events, 4)]
+    outcome = None if winners is None else Outcome("mafia", winners, "so", 1)
+    return GameRecord("g", "mini-mafia", 1, "", seats, (setup, *dealt, *played), Status.DONE, outcome, meta=meta)
+
+
+def said(name: str, text: str) -> Event:
+    return event(0, EventKind.STATEMENT, name, text=text)
+
+
+def rated(by: str, about: int, **assessment: Any) -> Event:
+    return event(0, EventKind.RATING, by, about=about, data={"assessment": assessment})
+
+
+def votes(**cast: str) -> list[Event]:
+    return [event(0, EventKind.VOTE, voter, target) for voter, target in cast.items()]
+
+
+def test_rewards_of_games_made_by_hand() -> None:
+    nothing = rewards_in(game_of(winners=None))
+    assert set(nothing) == {"Ann", "Bob", "Cyd"}
+    assert set(nothing.values()) == {Rewards(None, None, None, None)}
+    assert {name: one.outcome for name, one in rewards_in(game_of()).items()} == {"Ann": 1, "Bob": 0, "Cyd": 0}
+    both = rewards_in(game_of(winners=("Ann", "Cyd")))  # whoever the rules name, whatever the team
+    assert [one.outcome for one in both.values()] == [1, 0, 1]
+
+
+def test_honest_counts_the_claims_that_the_log_decides() -> None:
+    game = game_of(
+        said("Ann", "I am the detective."),
+        said("Ann", "Bob is the detective."),
+        said("Bob", "I am the detective. I will vote for Ann."),
+        said("Cyd", "What a day."),
+        *votes(Bob="Cyd"),  # a broken promise is no false claim
+    )
+    found = rewards_in(game)
+    assert [found[name].honest for name in ("Ann", "Bob", "Cyd")] == [0.5, 1.0, None]
+
+
+def test_believed_is_read_from_suspicion_else_flags_else_votes() -> None:
+    speak = said("Ann", "Good morning.")
+    cast = [*votes(Ann="Ann", Bob="Ann", Cyd="Bob"), event(0, EventKind.VOTE, "Cyd", "Ann", fallback="empty message")]
+    by_votes = rewards_in(game_of(speak, *cast))
+    assert [by_votes[name].believed for name in ("Ann", "Bob", "Cyd")] == [
+        0.5,
+        0.5,
+        1.0,
+    ]  # Ann's own and the drawn do not count
+    flags = [rated("Bob", 4, deceptive=True), rated("Cyd", 4, deceptive=False), rated("Cyd", 4)]
+    assert rewards_in(game_of(speak, *flags, *cast))["Ann"].believed == 0.5
+    named = rated("Bob", 4, deceptive=True, suspicion=0.2), rated("Cyd", 4, suspicion=0.4)
+    assert rewards_in(game_of(speak, *named, *cast))["Ann"].believed == pytest.approx(0.7)
+    doubts = [
+        event(0, EventKind.CHOICE, by, about=4, data={"choice": "so", "doubts": by == "Bob"}) for by in ("Bob", "Cyd")
+    ]
+    assert rewards_in(game_of(speak, *doubts))["Ann"].believed == 0.5
+    dead = event(0, EventKind.ARREST, None, "Ann")
+    after = rewards_in(game_of(*votes(Bob="Ann", Cyd="Ann"), dead, *votes(Bob="Cyd", Cyd="Bob")))
+    assert after["Ann"].believed == 0  # nobody can vote for it any more
+
+
+def test_caught_is_the_mean_score_of_a_detector_on_what_was_said(played_model: Path) -> None:
+    """Also in the middle of a game, from a folder or a detector that is open."""
+    opened = liescope.load(played_model)
+    with liescope.environment("mini-mafia", players=["agent:policy"], seed=1, detector=opened) as table:
+        early = {name: reward.caught for name, reward in table.rewards().items()}
+        record = played(table)
+        found = {name: reward.caught for name, reward in table.rewards().items()}
+    assert set(early.values()) == {None}
+    assert found == {name: reward.caught for name, reward in rewards_in(record, str(played_model)).items()}
+    for name, caught in found.items():
+        texts = [one.text for one in record.events if one.kind is EventKind.STATEMENT and one.actor == name]
+        assert (caught is None) == (not texts)
+        assert caught is None or 0 < caught < 1
+    assert len({*found.values()} - {None}) > 1
