@@ -21,7 +21,13 @@ T = TypeVar("T")
 
 SHARED = "Any game"  # the heading of options shared by different kinds of games
 GAMES: Registry[PlayableGame] = Registry(
-    "game", "liescope.games", {game.name: game for game in (*mafia.GAMES, *werewolf.GAMES, *one_night.GAMES)}
+    "game",
+    "liescope.games",
+    {
+        **{game.name: game for game in (*mafia.GAMES, *werewolf.GAMES, *one_night.GAMES)},
+        "deal": "liescope.games.deal:GAME",
+        "two-truths": "liescope.games.two_truths:GAME",
+    },
 )
 
 

@@ -3,7 +3,7 @@
     from liescope.testing import check_game, check_detector
 
     def test_the_game() -> None:
-        check_game("two-truths")
+        check_game("traitor")
 
 Each raises AssertionError, or an error of Liescope that names what is missing. They check asks, events and audiences
 only; a game needs no roles, ballots or teams. Our own games and detectors pass the same checks.

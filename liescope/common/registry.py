@@ -3,7 +3,7 @@
 A package declares its plug-ins as entry points; Liescope itself need not change:
 
     [project.entry-points."liescope.games"]
-    two-truths = "two_truths:GAME"
+    traitor = "traitor:GAME"
 
 Every process that imports Liescope finds them: workers of a run, and whoever scores with a saved model.
 """

@@ -1,6 +1,6 @@
 """Parts of every kind that another package brings by entry points: nothing of Liescope names them.
 
-A game and a detector: test_two_truths.py.
+A game and a detector: test_traitor.py.
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
-"""The example of the guides as a package of somebody else's: installed beside Liescope, never named in it."""
+"""The game and the detector of the guides as somebody else's package: installed beside Liescope, not named in it."""
 
 from __future__ import annotations
 
-import base64
-import gzip
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -14,20 +11,18 @@ from pathlib import Path
 
 import pytest
 
-import liescope
-
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = """
-play two-truths --games 24 --player scripted:novice --player scripted:bold --assess --out r
+play traitor --games 24 --player scripted:novice --player scripted:bold --assess --out r
 label r --judge scripted:steady --share 0.2 --out judged
 build r --out c
 export r --to kto --out shared
-train counting-words --corpus c --target claim --smoothing 0.5 --out m
+train doubt --corpus c --target role --marks think,maybe --out m
 evaluate m --corpus c --out evaluated
 score m Well.
-audit c --target claim --out audited
+audit c --target role --out audited
 analyse r --out analysed
 view r --out pages.html
 """
@@ -45,7 +40,7 @@ with empty_figures(), pytest.MonkeyPatch.context() as patch:
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the installed package."""
-    source = shutil.copytree(ROOT / "examples" / "two_truths", tmp_path_factory.mktemp("source") / "two_truths")
+    source = shutil.copytree(ROOT / "examples" / "traitor", tmp_path_factory.mktemp("source") / "traitor")
     folder = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--no-build-isolation"]
     subprocess.run([*command, "--target", str(folder), str(source)], check=True, capture_output=True)
@@ -70,35 +65,24 @@ def made(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.long
 def test_every_command_takes_a_game_and_a_detector_that_it_was_never_told_of(made: Path) -> None:
     assert (made / "analysed" / "report.html").is_file()
-    assert "counting-words" in (made / "m" / "model.json").read_text()
+    assert "doubt" in (made / "m" / "model.json").read_text()
     assert "| m |" in (made / "evaluated" / "report.md").read_text()
-    assert "Three players, each with three facts" in (made / "c" / "README.md").read_text()
+    assert "One of three players is a traitor" in (made / "c" / "README.md").read_text()
 
 
-@pytest.mark.long
-def test_a_game_whose_rules_know_every_truth_labels_every_statement(made: Path) -> None:
-    statements = liescope.read(made / "c", "statements").select("label_claim", "label_claim_null").collect()
-    assert statements.height == 2 * 24 * 9
-    assert statements["label_claim"].sum() * 3 == statements.height
-    assert set(statements["label_claim_null"]) == {""}
-
-
-@pytest.mark.long
-def test_pages_show_what_the_game_says_in_its_own_words(made: Path) -> None:
-    page = (made / "pages.html").read_text()
-    packed = re.findall(r'<script type="application/gzip"[^>]*>([^<]*)<', page)
-    shown = "".join(gzip.decompress(base64.b64decode(one)).decode() for one in packed)
-    assert "guesses that" in shown
-    assert "lied about the" in shown
+@pytest.mark.parametrize(("guide", "file"), [("game", "traitor.py"), ("detector", "doubt.py")])
+def test_the_guides_print_the_package(guide: str, file: str) -> None:
+    page = (ROOT / "docs" / "guides" / f"{guide}.md").read_text()
+    assert f'title="{file}"\n{(ROOT / "examples" / "traitor" / file).read_text()}```' in page
 
 
 def test_the_checks_of_liescope_pass_for_a_part_from_another_package(installed: Path, tmp_path: Path) -> None:
     code = """
 from pathlib import Path
 from liescope.testing import check_detector, check_game
-check_game("two-truths")
-texts = [(f"well, it is {n}", True) if n % 2 else (f"of course it is {n}", False) for n in range(40)]
-check_detector("counting-words", Path("."), texts, smoothing=0.5)
+check_game("traitor")
+texts = [(f"Maybe it is {n}?", True) if n % 2 else (f"Of course it is {n}", False) for n in range(40)]
+check_detector("doubt", Path("."), texts, marks="maybe")
 """
     done = run(code, tmp_path, installed)
     assert done.returncode == 0, done.stderr[-2000:]
@@ -109,6 +93,6 @@ check_detector("counting-words", Path("."), texts, smoothing=0.5)
 def test_without_the_package_an_error_names_it(line: str, made: Path) -> None:
     done = run("import sys; from liescope import cli; sys.exit(cli.main(sys.stdin.read().split()))", made, None, line)
     assert done.returncode == 1
-    needs = "needs the package 'liescope-two-truths', which is not installed"
+    needs = "needs the package 'liescope-traitor', which is not installed"
     assert needs in done.stderr
     assert "Traceback" not in done.stderr

@@ -1,20 +1,24 @@
-"""The rules. Each player holds a card with three facts; the rules draw which of them it must lie about.
+"""Two truths and a lie. Each player in turn holds three facts about itself, says something about each, one after the
+other, and must lie about one of them, which the rules draw. The others guess at the same time which. Whoever guesses
+right gets a point; for each wrong guess the one who told gets it. Whoever has the most points wins.
 
-What a statement claims is read by the rules, which know every card: so its verdict stands on the event, hidden from all
-players, and no rule for labels has to be written.
+What a statement claims is read by the rules, which know every fact.
 """
+
+from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Generator
+from functools import partial
 from typing import Any, ClassVar
 
 from pydantic import Field
 
-from liescope.games.core import AskKind, Asks, EventKind, Game, Phase, Play, Replies
+from liescope.games.core import Asks, Event, EventKind, Game, Phase, Play, Replies
 from liescope.games.facts import ClaimData
 from liescope.games.game_options import GameSpec
-from liescope.games.shared_rules import assess, legal_choice, speech
+from liescope.games.shared_rules import choose, turn
 
 PLAYER, PLAYERS = "player", "players"
 TOPICS = {
@@ -26,7 +30,7 @@ FACTS = {"pet": "You keep a {}.", "city": "You live in {}.", "month": "You were 
 
 
 class TwoTruthsSpec(GameSpec):
-    """Three players of one role. turns: how often each of them tells."""
+    """Three players of one role; more options in `GameSpec`."""
 
     turns: int = Field(default=1, ge=1, description="How often each player tells.")
 
@@ -68,53 +72,29 @@ class TwoTruths(Game):
         """One player tells; returns who gets a point, once for each."""
         card = {topic: self.random.choice(values) for topic, values in TOPICS.items()}
         lie = self.random.choice(list(TOPICS))
-        for number, topic in enumerate(TOPICS, 1):
-            yield from self._statement(teller, topic, card[topic], topic == lie, number)
-        asks = [self.ask(name, AskKind.VOTE, Phase.VOTING, options=tuple(TOPICS)) for name in self.others(teller)]
-        replies = yield self.batch(asks)
-        right = []
-        for ask, reply in zip(asks, replies, strict=True):
-            guess, why = legal_choice(ask, reply, self.random)
-            words = f"guesses that {teller} lied about the {guess}."
-            place: dict[str, Any] = {"actor": ask.seat, "target": teller, "fallback": why}
-            self.log(EventKind.ACT, Phase.VOTING, text=words, data={"guess": guess}, **place)
-            right += [ask.seat] if guess == lie else [teller]
+        said: dict[str, Event] = {}
+        for number, (topic, value) in enumerate(card.items(), 1):
+            task = f"Lie about your {topic}." if topic == lie else f"Tell the truth about your {topic}."
+            told: dict[str, Any] = {"topic": topic, "value": value, "lie": topic == lie}
+            only: dict[str, Any] = {"target": teller, "audience": (teller,), "data": told}
+            self.log(EventKind.ACT, Phase.DISCUSSION, number, text=f"{FACTS[topic].format(value)} {task}", **only)
+            read = partial(claims, topic=topic, value=value)
+            said[topic] = yield from turn(self, teller, Phase.DISCUSSION, number, len(TOPICS), read)
+        # all guess before anything is logged, so that it may be about the lie
+        about = said[lie] if said[lie].kind is EventKind.STATEMENT else None
+        moves = {name: tuple(TOPICS) for name in self.others(teller)}
+        words = "guesses that the lie was about the {}"
+        guesses = yield from choose(self, moves, Phase.VOTING, words=words, about=about, doubt=lie)
         self.log(EventKind.ACT, Phase.VOTING, text=f"{teller} lied about the {lie}.", target=teller)
-        return right
-
-    def _statement(
-        self, teller: str, topic: str, value: str, lies: bool, number: int
-    ) -> Generator[Asks, Replies, None]:
-        task = f"Lie about your {topic}." if lies else f"Tell the truth about your {topic}."
-        told: dict[str, Any] = {"topic": topic, "value": value, "lie": lies}
-        words = f"{FACTS[topic].format(value)} {task}"
-        self.log(EventKind.ACT, Phase.DISCUSSION, number, target=teller, audience=(teller,), text=words, data=told)
-        ask = self.ask(
-            teller, AskKind.SPEAK, Phase.DISCUSSION, number, rounds=len(TOPICS), limit=self.spec.message_limit
-        )
-        (reply,) = yield self.batch([ask])
-        said = speech(ask, reply)
-        if said["kind"] is EventKind.STATEMENT:
-            said["data"] = {**said["data"], "claims": claims(said["text"], teller, topic, value)}
-        event = self.log(**said)
-        yield from assess(self, event)
+        return [name if guess == lie else teller for name, guess in guesses.items()]
 
 
 def claims(text: str, teller: str, topic: str, value: str) -> list[ClaimData]:
-    """What a text says about the topic, with the verdict of the card."""
+    """What a text says about the topic, with the verdict of the facts."""
     found = re.search(rf"\b(?:{'|'.join(TOPICS[topic])})\b", text, re.IGNORECASE)
     if found is None:
         return []
     said = next(one for one in TOPICS[topic] if one.casefold() == found[0].casefold())
-    return [
-        ClaimData(
-            kind=topic,
-            subject=teller,
-            object=said,
-            polarity="affirmed",
-            verdict="true" if said == value else "false",
-            start=found.start(),
-            end=found.end(),
-            known=True,
-        )
-    ]
+    verdict, (start, end) = "true" if said == value else "false", found.span()
+    about: ClaimData = {"kind": topic, "subject": teller, "object": said, "polarity": "affirmed"}
+    return [{**about, "verdict": verdict, "start": start, "end": end, "known": True}]
