@@ -1,4 +1,4 @@
-"""Two truths and a lie: three players tell in turn, the others guess which of three statements is the lie."""
+"""Two truths and a lie: one tells, the others guess which of three statements is the lie."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from liescope.common.colours import COLOURS
 from liescope.games.playable import PlayableGame, Sides
 from liescope.games.shared_rules import one_of_most
-from liescope.games.two_truths.rules import PLAYER, PLAYERS, TwoTruths, TwoTruthsSpec
+from liescope.games.two_truths.rules import GUESSER, GUESSERS, TELLER, TwoTruths, TwoTruthsSpec
 from liescope.games.two_truths.script import answer
 from liescope.games.two_truths.words import PROMPTS
 
@@ -17,13 +17,14 @@ GAMES = (
         "Two truths and a lie",
         TwoTruthsSpec(),
         TwoTruths,
-        design="self",
         states_claims=True,
         prompts=PROMPTS,
         script=answer,
         page=Path(__file__).parent / "page.html",
-        card="Three players, each with three facts about themselves. In turn they say something about each, one of it "
-        "a lie, and the others guess which. Whoever guesses right, and whoever is not found out, gets a point.",
-        sides=Sides({PLAYER: COLOURS["blue"], PLAYERS: COLOURS["blue"]}, tally=one_of_most),
+        card="In each turn the teller says something about a pet, a city and a month, one of it a lie, and the others "
+        "guess which. The guessers win if at least half of all guesses are right.",
+        sides=Sides(
+            {TELLER: COLOURS["vermillion"], GUESSER: COLOURS["blue"], GUESSERS: COLOURS["blue"]}, tally=one_of_most
+        ),
     ),
 )

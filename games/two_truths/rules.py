@@ -1,6 +1,6 @@
-"""Two truths and a lie. Each player in turn holds three facts about itself, says something about each, one after the
-other, and must lie about one of them, which the rules draw. The others guess at the same time which. Whoever guesses
-right gets a point; for each wrong guess the one who told gets it. Whoever has the most points wins.
+"""Two truths and a lie. The teller holds three facts about itself, says something about each, one after the other, and
+must lie about one of them, which the rules draw. The others guess at the same time which, and then learn it. This goes
+on for some turns, each with new facts. The guessers win if at least half of all guesses were right, else the teller.
 
 What a statement claims is read by the rules, which know every fact.
 """
@@ -8,7 +8,6 @@ What a statement claims is read by the rules, which know every fact.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Generator
 from functools import partial
 from typing import Any, ClassVar
@@ -20,7 +19,7 @@ from liescope.games.facts import ClaimData
 from liescope.games.game_options import GameSpec
 from liescope.games.shared_rules import choose, turn
 
-PLAYER, PLAYERS = "player", "players"
+TELLER, GUESSER, GUESSERS = "teller", "guesser", "guessers"
 TOPICS = {
     "pet": ("cat", "dog", "parrot", "tortoise"),
     "city": ("Lima", "Oslo", "Cairo", "Hanoi"),
@@ -30,12 +29,13 @@ FACTS = {"pet": "You keep a {}.", "city": "You live in {}.", "month": "You were 
 
 
 class TwoTruthsSpec(GameSpec):
-    """Three players of one role; more options in `GameSpec`."""
+    """Who guesses, and for how long; more options in `GameSpec`."""
 
-    turns: int = Field(default=1, ge=1, description="How often each player tells.")
+    guessers: int = Field(default=2, ge=1, description="Number of guessers.")
+    turns: int = Field(default=3, ge=1, description="How often the teller tells.")
 
     def composition(self) -> dict[str, int]:
-        return {PLAYER: 3}
+        return {TELLER: 1, GUESSER: self.guessers}
 
 
 class TwoTruths(Game):
@@ -48,28 +48,27 @@ class TwoTruths(Game):
         self.spec = spec
 
     def team(self, role: str) -> str:
-        return PLAYERS if role == PLAYER else ""
+        return TELLER if role == TELLER else GUESSERS
 
     def deceives(self, role: str) -> bool:
-        return role == PLAYER  # everybody lies once a turn
+        return role == TELLER
 
     def play(self) -> Play:
-        facts = {"names": list(self.names), "composition": self.spec.composition()}
-        self.log(EventKind.SETUP, Phase.SETUP, data=facts)
+        facts = {"composition": self.spec.composition(), "turns": self.spec.turns}
+        self.log(EventKind.SETUP, Phase.SETUP, data={"names": list(self.names), **facts})
         for name in self.names:
-            self.log(EventKind.ROLE, Phase.SETUP, actor=name, audience=(name,), data={"role": PLAYER})
-        points: Counter[str] = Counter()
+            self.log(EventKind.ROLE, Phase.SETUP, actor=name, audience=(name,), data={"role": self.roles[name]})
+        (teller,), right = self.holding(TELLER), list[bool]()
+        self.log(EventKind.ACT, Phase.SETUP, actor=teller, text="tells.")
         for _ in range(self.spec.turns):
             self.day += 1
             self.log(EventKind.DAY, Phase.DISCUSSION)
-            for teller in self.random.sample(self.names, len(self.names)):
-                points.update((yield from self._turn(teller)))
-        most = max(points.values())
-        winners = tuple(name for name in self.names if points[name] == most)
-        return self.end(PLAYERS, f"most points: {most}", winners)
+            right += yield from self._turn(teller)
+        winner = GUESSERS if 2 * sum(right) >= len(right) else TELLER
+        return self.end(winner, f"{sum(right)} of {len(right)} guesses were right")
 
-    def _turn(self, teller: str) -> Generator[Asks, Replies, list[str]]:
-        """One player tells; returns who gets a point, once for each."""
+    def _turn(self, teller: str) -> Generator[Asks, Replies, list[bool]]:
+        """One turn; returns whether each guess is right."""
         card = {topic: self.random.choice(values) for topic, values in TOPICS.items()}
         lie = self.random.choice(list(TOPICS))
         said: dict[str, Event] = {}
@@ -86,7 +85,7 @@ class TwoTruths(Game):
         words = "guesses that the lie was about the {}"
         guesses = yield from choose(self, moves, Phase.VOTING, words=words, about=about, doubt=lie)
         self.log(EventKind.ACT, Phase.VOTING, text=f"{teller} lied about the {lie}.", target=teller)
-        return [name if guess == lie else teller for name, guess in guesses.items()]
+        return [guess == lie for guess in guesses.values()]
 
 
 def claims(text: str, teller: str, topic: str, value: str) -> list[ClaimData]:

@@ -8,7 +8,7 @@ from math import inf
 from liescope.games.core import Ask, AskKind, Event, EventKind, Reply
 from liescope.games.script.persona import Persona, draws
 from liescope.games.script.tone import assess, doubt, toned
-from liescope.games.two_truths.rules import PLAYER, TOPICS
+from liescope.games.two_truths.rules import GUESSER, TELLER, TOPICS
 
 _SAYS = {
     "pet": ("I keep a {}", "my pet is a {}", "there is a {} at home"),
@@ -30,7 +30,8 @@ def answer(who: Persona, ask: Ask, view: Sequence[Event]) -> Reply:
             doubts = [doubt(text, who.skills) for text in told] or [1.0]
             return Reply(choice=random.choices(ask.options[: len(doubts)], doubts)[0])
         case AskKind.NAME_ROLES:
-            return Reply(form=dict.fromkeys(ask.options, (PLAYER,)))
+            teller = next(event.actor for event in view if event.kind is EventKind.ACT and event.actor)
+            return Reply(form={name: (TELLER if name == teller else GUESSER,) for name in ask.options})
         case AskKind.SELF_ASSESSMENT | AskKind.PEER_ASSESSMENT:
             return assess(ask, view, lambda event: _told_to(view, ask.seat, event.index)[2], who.skills, random)
     return Reply(problem=f"a scripted player of two truths and a lie has no answer to {ask.kind.value}")
