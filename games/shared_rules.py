@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from random import Random
@@ -296,15 +296,16 @@ class Contest:
     fooled: bool
 
 
+def lied(claims: Iterable[ClaimData]) -> bool:
+    """Whether one of the claims is false, as its speaker knew."""
+    return any(claim.get("verdict") == "false" and claim.get("known") for claim in claims)
+
+
 def doubted(record: GameRecord) -> Iterator[Contest]:
     """Each statement with a claim that is false, as its speaker knew, against each seat that judged it by a choice or a
     vote of its own: fooled if it did not treat it as false.
     """
-    lies = {
-        event.index: event.actor or ""
-        for event in record.events
-        if any(claim.get("verdict") == "false" and claim.get("known") for claim in event.data.get("claims", ()))
-    }
+    lies = {event.index: event.actor or "" for event in record.events if lied(event.data.get("claims", ()))}
     for event in record.events:
         if event.about in lies and event.actor and "doubts" in event.data and not event.fallback:
             yield Contest(lies[event.about], event.actor, not event.data["doubts"])

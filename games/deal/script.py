@@ -1,6 +1,4 @@
-"""Scripted players of a deal: a statement that claims something is a lie with the chance that is the logistic function
-of the skill m; the larger d, the more of their statements claim something.
-"""
+"""Scripted players of a deal. The larger d, the more often they claim something; a share of chance(m) of it is lies."""
 
 from __future__ import annotations
 
@@ -13,6 +11,7 @@ from liescope.games.deal.rules import BELIEVE, BUYER, DOUBT, KEEP, NO_OFFER, PRI
 from liescope.games.deal.sheet import FACTS, Sheet
 from liescope.games.script.persona import Persona, chance, draws, templates
 from liescope.games.script.tone import assess, doubt, toned
+from liescope.games.shared_rules import lied
 
 _SAYS = templates(
     """
@@ -44,12 +43,12 @@ def answer(who: Persona, ask: Ask, view: Sequence[Event]) -> Reply:
             price = int(mine.values[ask.seat] * (0.7 - 0.3 * doubted) * random.uniform(0.6, 1.0)) // 10 * 10
             return Reply(choice=str(price) if price in PRICES else NO_OFFER)
         case AskKind.CHOOSE:
-            best = max(ask.options[1:], key=_price)
-            return Reply(choice=best if _price(best) > mine.values[ask.seat] + random.choice((0, 10, 20)) else KEEP)
+            price, best = max((int(option.rpartition(" ")[2]), option) for option in ask.options[1:])
+            return Reply(choice=best if price > mine.values[ask.seat] + random.choice((0, 10, 20)) else KEEP)
         case AskKind.NAME_ROLES:
             return Reply(form={name: (SELLER if name == mine.seller else BUYER,) for name in ask.options})
         case AskKind.SELF_ASSESSMENT | AskKind.PEER_ASSESSMENT:
-            return assess(ask, view, lambda event: _lies(mine, event, ask.seat), who.skills, random)
+            return assess(ask, view, lambda event: lied(mine.claims(event.text, ask.seat)), who.skills, random)
     return Reply(problem=f"a scripted player of a deal has no answer to {ask.kind.value}")
 
 
@@ -57,14 +56,12 @@ def _speak(who: Persona, mine: Sheet, seat: str, random: Random) -> Reply:
     if random.random() > chance(1.5 + who.skills.d):
         return toned(random.choice(_SAYS["talk"]), False, who.skills, random, "talk")
     lies, known, value = random.random() < chance(who.skills.m), {price for _, price in mine.offers}, mine.values[seat]
-    topics: dict[str, Any]
-    if seat != mine.seller:
-        topics = {"buyer": value - 10 * random.randint(1, 3) * lies}
-    elif lies:
+    topics: dict[str, Any] = {"buyer": value - 10 * random.randint(1, 3) * lies}
+    if seat == mine.seller and lies:
         better = {fact: values[: values.index(mine.condition[fact])] for fact, values in FACTS.items()}
         topics = {fact: random.choice(values) for fact, values in better.items() if values}
         topics |= {"seller": value + 10 * random.randint(1, 3), "offer": random.choice([*set(PRICES) - known])}
-    else:
+    elif seat == mine.seller:
         topics = {**mine.condition, "seller": value} | ({"offer": max(known)} if known else {})
     topic = random.choices(list(topics), [3 if topic in FACTS else 1 for topic in topics])[0]
     words = _SAYS.get(f"{topic}/{topics[topic]}") or _SAYS[topic]
@@ -78,11 +75,3 @@ def _sheet(view: Sequence[Event], seat: str) -> Sheet:
     seller = next(str(event.actor) for event in view if event.kind is EventKind.ACT and event.actor)
     offers = [(who, price) for data in acts for who, price in data.get("offers", ())]
     return Sheet(held["item"], held.get("condition", {}), seller, {seat: held["value"]}, offers)
-
-
-def _lies(mine: Sheet, event: Event, seat: str) -> bool:
-    return any(claim["known"] and claim["verdict"] == "false" for claim in mine.claims(event.text, seat))
-
-
-def _price(option: str) -> int:
-    return int(option.rpartition(" ")[2])

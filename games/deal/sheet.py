@@ -1,8 +1,5 @@
-"""The sheet of a deal: what is true of the item and of each player; and what a text claims about it.
-
-Kinds of claims: battery, scratches and age of the item; value, in numbers, exactly or as a bound: of a perfect item to
-a buyer, and to the seller its least price; offer, a price that somebody has offered. Questions, conditions and
-quotations claim nothing.
+"""The sheet of a deal, and what a text claims about it: battery, scratches and age of the item, any value, exactly
+or as a bound, and the offers so far. Questions, conditions and quotations claim nothing.
 """
 
 from __future__ import annotations
@@ -13,12 +10,11 @@ from dataclasses import dataclass, field
 
 from liescope.games.facts import ClaimData
 
-FACTS: Mapping[str, Sequence[str]] = {
+FACTS: Mapping[str, Sequence[str]] = {  # what may be true of an item; the best comes first
     "battery": ("works", "dead"),
     "scratches": ("none", "some"),
     "age": ("2", "3", "4", "5", "6"),
 }
-"""What may be true of an item; the best comes first."""
 OTHERS, ELSEWHERE = "others", "elsewhere"  # who has offered something, if not a player by name
 
 
@@ -57,10 +53,10 @@ class Sheet:
         if kind == "offer":
             made = any(subject in (who, OTHERS) and price == int(said) for who, price in self.offers)
             return None if subject == ELSEWHERE else made
-        value, number = self.values.get(subject), int(said.rpartition(" ")[2])
-        if value is None:
+        if (value := self.values.get(subject)) is None:
             return None
-        return value <= number if "most" in said else value >= number if "least" in said else value == number
+        more = int(said.rpartition(" ")[2]) - value
+        return more >= 0 if "most" in said else more <= 0 if "least" in said else more == 0
 
 
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?]?")
@@ -92,7 +88,7 @@ _BOUND = re.compile(
     rf"least|minimum)|(?P<more>more|higher|above|over|beyond)|(?:less|lower|below|under)){_N}",
     re.I,
 )
-_FAR = re.compile(r"\b(?:elsewhere|online|outside|friend|neighbour|shop|dealer|last week)\b", re.I)
+_ELSEWHERE = re.compile(r"\b(?:elsewhere|online|outside|friend|neighbour|shop|dealer|last week)\b", re.I)
 
 
 def _found(text: str, speaker: str, names: Sequence[str]) -> Iterator[tuple[str, str, str, int, int]]:
@@ -120,7 +116,7 @@ def _in_clause(words: str, speaker: str, names: Sequence[str]) -> Iterator[tuple
     mine, denied = re.search(r"\b(?:I (?:can|could|cannot|can't)|[Mm]y|to me)\b", words), _NOT.search(words)
     if (found := _OFFER.search(words)) and not denied:
         own = re.search(r"\bI (?:have |had |already )*(?:offered|bid)\b", words)
-        who = ELSEWHERE if _FAR.search(words) else named or (speaker if own else OTHERS)
+        who = ELSEWHERE if _ELSEWHERE.search(words) else named or (speaker if own else OTHERS)
         yield "offer", who, found["n"], found
     elif (found := _BOUND.search(words)) and (who := speaker if mine else named):
         most = found["most"] or (not found["least"] and bool(denied) == bool(found["more"]))

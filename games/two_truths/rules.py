@@ -1,9 +1,4 @@
-"""Two truths and a lie. The teller holds three facts about itself, says something about each, one after the other, and
-must lie about one of them, which the rules draw. The others guess at the same time which, and then learn it. This goes
-on for some turns, each with new facts. The guessers win if at least half of all guesses were right, else the teller.
-
-What a statement claims is read by the rules, which know every fact.
-"""
+"""Two truths and a lie. What a statement claims is read by the rules, which know every fact."""
 
 from __future__ import annotations
 
@@ -26,6 +21,13 @@ TOPICS = {
     "month": ("January", "May", "June", "October"),
 }
 FACTS = {"pet": "You keep a {}.", "city": "You live in {}.", "month": "You were born in {}."}
+
+
+RULES = """One player tells, the others guess. In each turn the teller has three new facts about itself: a pet, a city
+and a month. It says something about each, one after the other, and must lie about one of them, which is drawn by lot.
+
+The others then guess at the same time which, and learn it. The guessers win if at least half of all guesses were right,
+else the teller does."""
 
 
 class TwoTruthsSpec(GameSpec):
@@ -54,10 +56,7 @@ class TwoTruths(Game):
         return role == TELLER
 
     def play(self) -> Play:
-        facts = {"composition": self.spec.composition(), "turns": self.spec.turns}
-        self.log(EventKind.SETUP, Phase.SETUP, data={"names": list(self.names), **facts})
-        for name in self.names:
-            self.log(EventKind.ROLE, Phase.SETUP, actor=name, audience=(name,), data={"role": self.roles[name]})
+        self.begin(guessers=self.spec.guessers, turns=self.spec.turns)
         (teller,), right = self.holding(TELLER), list[bool]()
         self.log(EventKind.ACT, Phase.SETUP, actor=teller, text="tells.")
         for _ in range(self.spec.turns):

@@ -13,6 +13,7 @@ from liescope.web.play.game_setup import make_setup
 from liescope.web.view.game_page import shown
 from liescope.web.view.sources import open_games
 
+
 @pytest.mark.parametrize(("name", "words"), [("two-truths", "guesses that"), ("deal", "decides: ")])
 def test_every_page_tells_what_a_game_says_in_words_of_its_own(name: str, words: str, tmp_path: Path) -> None:
     liescope.play(name, players=["scripted:bold"], games=1, assess=True, out=tmp_path / "run")
