@@ -27,7 +27,7 @@ from liescope.generate.runs.journal import Journal
 ROOT = Path(__file__).parents[2]
 HEAVY = {"torch", "transformers", "sentence_transformers", "pymc", "arviz", "matplotlib", "datasets"}
 HEAVY |= {"scipy", "sklearn", "pandas", "aiohttp", "openai", "httpx"}
-MOST_MODULES = 960
+MOST_MODULES = 980
 KINDS = {"train": DETECTORS, "play": GAMES, "import": IMPORTERS, "export": EXPORTERS}
 
 
