@@ -114,7 +114,7 @@ def shares(values: Mapping[str, float]) -> str:
 def _plural(role: str, count: int) -> str:
     if count == 1:
         return role
-    return "werewolves" if role == "werewolf" else f"{role}s"
+    return "werewolves" if role == "werewolf" else f"{role}es" if role.endswith("x") else f"{role}s"
 
 
 def remember(event: Event, seat: str) -> str | None:
