@@ -25,6 +25,7 @@ GAMES: Registry[PlayableGame] = Registry(
     "liescope.games",
     {
         **{game.name: game for game in (*mafia.GAMES, *werewolf.GAMES, *one_night.GAMES)},
+        "cheat": "liescope.games.cheat:GAME",
         "deal": "liescope.games.deal:GAME",
         "two-truths": "liescope.games.two_truths:GAME",
     },

@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from liescope.games.cheat.rules import Cheat, CheatSpec
 from liescope.games.core import ASSESSMENTS, FORMS, Ask, AskKind, Assessment, Event, EventKind, Game, Replies, Reply
 from liescope.games.mafia.rules import MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
 from liescope.games.one_night.rules import OneNightSpec, OneNightWerewolf
@@ -60,6 +61,7 @@ GAMES: dict[str, Callable[[], Game]] = {
     "werewolf_two_doctors": lambda: Werewolf(TWO_DOCTORS, 0, "golden"),
     "one_night": lambda: OneNightWerewolf(OneNightSpec(assess=True, rounds=1), 0, "golden"),
     "one_night_lone_werewolf": lambda: OneNightWerewolf(OneNightSpec(rounds=1), LONE, "golden"),
+    "cheat": lambda: Cheat(CheatSpec(turns=6, ranks=6), 4, "golden"),
     "werewolf_judged": lambda: RatedGame(by_hand(JESTER_EXILED), RatingSpec(roles=True, lessons=True), "a judge"),
     **{name: hand.make for name, hand in HANDS.items()},
 }
@@ -132,7 +134,7 @@ def test_together_the_games_show_every_kind_of_event() -> None:
             event = line.get("event", {"kind": None})
             kinds.add(event["kind"])
             flags |= event.get("data", {}).keys() | ({"fallback"} if event.get("fallback") else set())
-    elsewhere = {EventKind.ACT, EventKind.CHOICE, EventKind.CLAIMS_FOUND, EventKind.BELIEFS}  # imports, models asked
+    elsewhere = {EventKind.CLAIMS_FOUND, EventKind.BELIEFS}  # of models asked
     assert {*EventKind} - elsewhere <= kinds
     assert {"fallback", "tied", "cut", "private", "notes"} <= flags
 

@@ -40,6 +40,7 @@ PROMPTS: Mapping[str, tuple[str, ...]] = {
         *("--defence-turns", "1"),
     ),
     "one-night-werewolf": ("play", "one-night-werewolf", "--assess", "--assess-share", "0.5"),
+    "cheat": ("play", "cheat", "--assess", "--assess-share", "0.5", "--turns", "5"),
     "judge-mini-mafia": ("label", "runs/mini", "--judge", SCRIPT, "--roles"),
     "judge-werewolf": ("label", "runs/wolves", "--judge", SCRIPT, "--roles", "--lessons", "--share", "0.2"),
 }
