@@ -67,13 +67,13 @@ class Deal(Game):
             begin = self.log(EventKind.DAY, Phase.DISCUSSION).index
             yield from discuss(self, self.spec.rounds, self.sheet.claims)
             yield from self._believe(self.events[begin:])
-            if (deal := (yield from self._trade())) is not None:
+            if deal := (yield from self._trade()):
                 return self._close(deal)
         return self._close(None)
 
     def _setup(self) -> None:
         sheet = self.sheet
-        self.begin(buyers=self.spec.buyers, days=self.spec.days, rounds=self.spec.rounds)
+        self.begin(days=self.spec.days, rounds=self.spec.rounds)
         for name, value in sheet.values.items():
             held: dict[str, Any] = {"item": sheet.item, "value": value}
             words = f"A perfect {sheet.item} is worth {value} to you."
@@ -95,6 +95,7 @@ class Deal(Game):
 
     def _trade(self) -> Generator[Asks, Replies, tuple[str, int] | None]:
         """Take offers, and the seller's choice: a buyer and a price, or None."""
+        self.log(EventKind.ACT, Phase.VOTING, text="The buyers make their offers.")
         seller, moves = self.sheet.seller, dict.fromkeys(self.holding(BUYER), (NO_OFFER, *map(str, PRICES)))
         offered = yield from choose(self, moves, Phase.VOTING, words="offers: {}", secret=True)
         today = [(name, int(offer)) for name, offer in offered.items() if offer != NO_OFFER]
@@ -113,8 +114,8 @@ class Deal(Game):
             (buyer, price), seller = deal, sheet.seller
             mine, theirs = price - sheet.values[seller], round(sheet.worth(buyer) - price, 2)
             surplus |= {seller: mine, buyer: theirs}
-            words = f"The {sheet.item}, {told(sheet.condition)}, goes to {buyer} for {price}. "
-            words += f"Surplus: {seller} {mine:g}, {buyer} {theirs:g}."
+            shares = f"surplus: {seller} {mine:g}, {buyer} {theirs:g}"
+            words = f"{buyer} buys the {sheet.item} for {price}: {told(sheet.condition)}; {shares}."
             best = "" if mine == theirs else seller if mine > theirs else buyer
             why = f"{best or 'nobody'} had more of the deal"
         self.log(EventKind.ACT, Phase.VOTING, text=words, data={"surplus": surplus})

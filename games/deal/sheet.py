@@ -39,8 +39,7 @@ class Sheet:
         """What a text claims, with verdicts; known: whether its speaker could know them."""
         claims = []
         for kind, who, said, start, end in _found(text, speaker, tuple(self.values)):
-            subject = who or self.item
-            true = self._true(kind, subject, said)
+            true = self._true(kind, subject := who or self.item, said)
             claim = ClaimData(kind=kind, subject=subject, object=said, polarity="affirmed", start=start, end=end)
             claim["verdict"] = "unverifiable" if true is None else "true" if true else "false"
             claim["known"] = speaker == subject or (kind != "value" and speaker == self.seller)

@@ -78,11 +78,11 @@ class TwoTruths(Game):
             self.log(EventKind.ACT, Phase.DISCUSSION, number, text=f"{FACTS[topic].format(value)} {task}", **only)
             read = partial(claims, topic=topic, value=value)
             said[topic] = yield from turn(self, teller, Phase.DISCUSSION, number, len(TOPICS), read)
+        self.log(EventKind.ACT, Phase.VOTING, text=f"Which of the three was {teller}'s lie? The others guess.")
         # all guess before anything is logged, so that it may be about the lie
         about = said[lie] if said[lie].kind is EventKind.STATEMENT else None
         moves = {name: tuple(TOPICS) for name in self.others(teller)}
-        words = "guesses that the lie was about the {}"
-        guesses = yield from choose(self, moves, Phase.VOTING, words=words, about=about, doubt=lie)
+        guesses = yield from choose(self, moves, Phase.VOTING, 0, "guesses that the lie was about the {}", about, lie)
         self.log(EventKind.ACT, Phase.VOTING, text=f"{teller} lied about the {lie}.", target=teller)
         return [guess == lie for guess in guesses.values()]
 

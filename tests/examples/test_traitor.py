@@ -67,7 +67,7 @@ def test_every_command_takes_a_game_and_a_detector_that_it_was_never_told_of(mad
     assert (made / "analysed" / "report.html").is_file()
     assert "doubt" in (made / "m" / "model.json").read_text()
     assert "| m |" in (made / "evaluated" / "report.md").read_text()
-    assert "One of three players is a traitor" in (made / "c" / "README.md").read_text()
+    assert "Traitor, a game for 3 players: 1 mafioso and 2 villagers." in (made / "c" / "README.md").read_text()
 
 
 @pytest.mark.parametrize(("guide", "file"), [("game", "traitor.py"), ("detector", "doubt.py")])

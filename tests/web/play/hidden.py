@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import unescape
 
 from liescope.games.core import Event, EventKind
+from liescope.games.narration import deed
 from liescope.games.record import GameRecord
 
 _BLOCK = re.compile(
@@ -43,6 +44,9 @@ def leaks(received: Iterable[bytes], seat: str, record: GameRecord, strings: Ite
     roles = {one.role for one in record.seats}
     hidden = [e for e in record.events if not e.seen_by(seat) and e.kind in _VERBS]
     may = {(e.actor, _VERBS[e.kind]) for e in view if e.kind in _VERBS}
+    moves = [event for event in record.events if event.kind in (EventKind.ACT, EventKind.CHOICE)]
+    told = {deed(event) for event in moves if event.seen_by(seat)}
+    found += [f"the words {words!r}" for words in {deed(event) for event in moves} - told if words in data]
     for line in dict.fromkeys(shown(data)):
         for words in speech:
             line = line.replace(words, " ")
