@@ -225,3 +225,6 @@ class AuditSettings(_Seeded):
         default="both",
         description="out-of-fold (folds by game over the whole corpus), train-test (its own split), or both.",
     )
+    most: Annotated[int, _N] = Field(
+        default=100_000, ge=0, description="Statements, in whole games drawn at random; 0 for all."
+    )

@@ -8,10 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from polars.selectors import matches
 
 from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.common.text import CHAT, OF_GAMES, TEXT, Units, number_of
@@ -26,7 +28,8 @@ from liescope.labeling.label import LOST_TEXT, Heard, known_before, text_is_lost
 
 TARGETS = tuple(tables.TARGETS)
 GOLD = "gold"
-_LARGE = ("transcript",)  # no detector reads it
+# no detector reads it, and no study
+_UNREAD = r"^(transcript|.*_null|self_confidence|self_reason|self_notes|peer_.*|planted_type|speaker_team)$"
 _ASSESSED = ("self", "peer")  # labels of games played with assessments
 _BACKSLASH = "\\"
 _NOTED = pl.col("read_notes").list.contains(LOST_TEXT).fill_null(value=False)
@@ -94,13 +97,17 @@ def usual_target(corpus: Corpus) -> str:
     return GOLD if GOLD in there and "role" not in there else "role"
 
 
-def read_statements(corpus: Corpus, splits: Sequence[str] = SPLITS, keep_lost: bool = False) -> pl.DataFrame:
+def read_statements(
+    corpus: Corpus, splits: Sequence[str] = SPLITS, keep_lost: bool = False, games: pl.Series | None = None
+) -> pl.DataFrame:
     """The statements of some splits, family by family and in order of play, with `names` and `models`, all players of
     their game, with `deceiving`, the share of these that deceive, null where it is not known of all, `siblings`: one
     name for games that must stay together, or the game itself; `parted`, whether its publishers gave it its split; and
     `task`, for texts and conversations.
 
     keep_lost: include those whose text was lost before publication; by default they are left out, as silences are.
+    games: the ids of those to read, None for all.
+
     Raises BadData if a game is in more than one split, since no evaluation on such a corpus is fair.
     """
     where = collected(read(corpus, "statements").select("game_id", "split").unique(), corpus)
@@ -120,9 +127,15 @@ def read_statements(corpus: Corpus, splits: Sequence[str] = SPLITS, keep_lost: b
         parted=pl.col("meta").str.contains('"split"', literal=True).fill_null(False),
         task=pl.when(pl.col("game").is_in([CHAT, TEXT])).then(pl.col("cell")),
     )
-    wanted = read(corpus, "statements").drop(_LARGE).filter(pl.col("split").is_in(list(splits)))
+    here = pl.col("split").is_in(list(splits)) & of_games(games)
+    wanted = read(corpus, "statements").drop(matches(_UNREAD)).filter(here)
     kept = wanted if keep_lost else wanted.filter(~_LOST)
     return collected(kept.join(seats, on="game_id", how="left").sort("siblings", "game_id", "position"), corpus)
+
+
+def of_games(games: pl.Series | None) -> pl.Expr:
+    """Whether a row is of one of these games; None for any."""
+    return pl.lit(True) if games is None else pl.col("game_id").is_in(games.implode())
 
 
 def _share_deceiving() -> pl.Expr:
@@ -163,7 +176,8 @@ def make_examples(
         [target or "role"] * statements.height if target or "target" not in statements.columns else statements["target"]
     )
     found: list[Example] = []
-    game, said = "", list[Heard[tuple[str, str]]]()
+    game, said, kept = "", list[Heard[tuple[str, str]]](), dict[Any, Any]()
+    whole, place = None, dict[str, int]()
     columns = ("statement_id", "game_id", "speaker", "speaker_model", "text", "names", "audience")
     rows = statements.select(columns).iter_rows()
     told = [
@@ -173,13 +187,14 @@ def make_examples(
     for row, about, thought, kind in zip(rows, asked, *told, strict=True):
         key, game_id, speaker, model, text, names, audience = row
         if game_id != game:
-            game, said = game_id, []
+            game, said, whole = game_id, [], (games or {}).get(game_id)
+            place = whole.places() if whole else {}
         heard_by = frozenset(audience or ())
         before = known_before(said, heard_by, context)
-        whole = (games or {}).get(game_id)
-        seen = GameMoment(whole, whole.place(key) + 1) if whole else None
-        who = tuple(names or ())
-        found.append(Example(key, game_id, speaker, model, text, who, before, about, seen, thought or "", kind or ""))
+        seen = GameMoment(whole, place[key] + 1) if whole else None
+        # what many say is in memory once
+        speaker, model, who = (kept.setdefault(one, one) for one in (speaker, model, tuple(names or ())))
+        found.append(Example(key, game, speaker, model, text, who, before, about, seen, thought or "", kind or ""))
         if context:
             said.append((heard_by, (speaker, text)))
     return tuple(found)

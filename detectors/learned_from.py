@@ -77,11 +77,13 @@ def copied_games(learned: pl.DataFrame, there: pl.DataFrame) -> dict[Any, Any]:
     return found
 
 
-def signatures(texts: Sequence[str], seed: int) -> NDArray[np.int64]:
-    """(hashes, n): the least value of each hash over a text's 5-character pieces, of which it has at least one."""
+def signatures(texts: Sequence[str], seed: int) -> Sketches:
+    """(hashes, n): the last byte of the least value of each hash over a text's 5-character pieces, of which it has at
+    least one.
+    """
     draw = np.random.default_rng(seed)
     factors, shifts = draw.integers(1, _PRIME, _HASHES), draw.integers(0, _PRIME, _HASHES)
-    found = np.empty((_HASHES, len(texts)), dtype=np.int64)
+    found = np.empty((_HASHES, len(texts)), dtype=np.uint8)
     for start in range(0, len(texts), _TEXTS_AT_ONCE):
         part = [_pieces(text) for text in texts[start : start + _TEXTS_AT_ONCE]]
         every = sorted(set[str]().union(*part))
@@ -89,7 +91,7 @@ def signatures(texts: Sequence[str], seed: int) -> NDArray[np.int64]:
         values = code[[place[piece] for pieces in part for piece in pieces]]
         starts = np.cumsum([0, *map(len, part)])[:-1]
         for row, factor, shift in zip(found, factors, shifts, strict=True):
-            row[start : start + len(part)] = np.minimum.reduceat((values * factor + shift) % _PRIME, starts)
+            row[start : start + len(part)] = np.minimum.reduceat((values * factor + shift) % _PRIME, starts) & 0xFF
     return found
 
 
@@ -127,7 +129,7 @@ class LearnedStatements:
         _, numbers = np.unique(groups, return_inverse=True)
         kept = [texts[at] for at in keep]
         hashes = [int.from_bytes(blake2b(text.encode(), digest_size=8).digest()) for text in kept]
-        sketches = np.ascontiguousarray((signatures(kept, _SEED) & 0xFF).T.astype(np.uint8))
+        sketches = np.ascontiguousarray(signatures(kept, _SEED).T)
         return cls(numbers[keep].astype(np.uint32), np.array(hashes, dtype=np.uint64), sketches)
 
     def write(self, folder: Path) -> None:
@@ -151,7 +153,10 @@ class LearnedStatements:
     def repeats(self, others: LearnedStatements) -> tuple[Bools, Bools]:
         """(exact, near), each (others,): which of the others copy these, word for word or at least nearly."""
         exact = np.isin(others.text, self.text)
-        return exact, exact | self._alike(others.sketch)
+        near, rest = exact.copy(), np.flatnonzero(~exact)
+        _, first, place = np.unique(others.text[rest], return_index=True, return_inverse=True)
+        near[rest] = self._alike(others.sketch[rest[first]])[place]  # each text once, however often it is said
+        return exact, near
 
     def copies(self, examples: Sequence[Example]) -> Copies:
         """Which of these statements repeat learned ones."""
@@ -172,7 +177,8 @@ class LearnedStatements:
         """(n,): which sketches agree with a learned one in as many places as near copies would."""
         found = np.zeros(len(sketch), dtype=bool)
         enough = _HASHES * (ALIKE + (1 - ALIKE) * _CHANCE)
-        for mine, theirs in zip(_bands(sketch), _bands(self.sketch), strict=True):
+        learned = self.sketch[np.sort(np.unique(self.text, return_index=True)[1])]
+        for mine, theirs in zip(_bands(sketch), _bands(learned), strict=True):
             order = np.argsort(theirs, kind="stable")
             first, last = (np.searchsorted(theirs[order], mine, side) for side in _SIDES)
             many = np.minimum(last - first, _COMPARED)
@@ -180,7 +186,7 @@ class LearnedStatements:
             other = order[place + np.arange(len(row))]
             for at in range(0, len(row), _AT_ONCE):
                 part = slice(at, at + _AT_ONCE)
-                same = (sketch[row[part]] == self.sketch[other[part]]).sum(axis=1) >= enough
+                same = (sketch[row[part]] == learned[other[part]]).sum(axis=1) >= enough
                 found[row[part][same]] = True
         return found
 

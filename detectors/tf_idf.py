@@ -24,6 +24,8 @@ from liescope.detectors.logistic import TRAIN_AGAIN, numbers
 
 _LARGEST = 2**29
 _WORD = re.compile(r"\w+")
+AT_ONCE = 4096
+"""Texts whose n-grams are in memory as words at one time."""
 Row = tuple[NDArray[np.int32], NDArray[np.float32]]
 """Columns, each once, and the values there."""
 
@@ -55,6 +57,13 @@ class Sparse:
         ends = np.sum([part.ends for part in parts], axis=0)
         return cls(value[order], column[order].astype(np.int32), ends, int(starts[-1]))
 
+    @classmethod
+    def below(cls, parts: Sequence[Sparse]) -> Sparse:
+        """Several matrices with the same columns, one below the other."""
+        ends = np.cumsum(np.concatenate([np.zeros(1, np.int64), *(np.diff(part.ends) for part in parts)]))
+        value, column = (np.concatenate([getattr(part, name) for part in parts]) for name in ("value", "column"))
+        return cls(value, column, ends, parts[0].width)
+
     @property
     def row(self) -> NDArray[np.int64]:
         """(stored,): the row of each value."""
@@ -70,6 +79,11 @@ class Sparse:
         kept = column >= 0
         ends = np.concatenate([[0], np.cumsum(kept)])[self.ends]
         return Sparse(self.value[kept], column[kept].astype(np.int32), ends, width)
+
+    def in_order(self) -> Sparse:
+        """With the columns of each row in their order: sums depend on it in their last bit."""
+        order = np.argsort(self.row * self.width + self.column)
+        return Sparse(self.value[order], self.column[order], self.ends, self.width)
 
     def dense(self) -> Floats:
         found = np.zeros((len(self.ends) - 1, self.width))
@@ -104,8 +118,13 @@ class Features:
         kept = np.flatnonzero(seen >= least)
         place = np.full(counts.width, -1)
         place[kept] = np.arange(len(kept))
-        idf = np.log((len(counts.ends)) / (1 + seen[kept])) + 1
-        return cls({met[at]: i for i, at in enumerate(kept.tolist())}, idf), counts.moved(place, len(kept))
+        names = [met[at] for at in kept.tolist()]
+        return cls.of(names, seen[kept], len(counts.ends) - 1), counts.moved(place, len(kept))
+
+    @classmethod
+    def of(cls, names: Sequence[str], seen: NDArray[np.int64], rows: int) -> Features:
+        """seen: in how many of the rows each occurs."""
+        return cls({name: at for at, name in enumerate(names)}, np.log((1 + rows) / (1 + seen)) + 1)
 
     def weighed(self, counts: Sparse) -> Sparse:
         """1 + log count, times idf, each row of length 1."""
@@ -149,21 +168,33 @@ class Ngrams:
 
     def learned(self, texts: Sequence[str], least: int) -> tuple[dict[str, Features], Sparse]:
         """The features in so many texts, alphabetically, and their weights there. Raises ValueError for none."""
-        fields, values = dict[str, Features](), list[Sparse]()
-        for field in self.fields:
-            grams = [self._of(field, text) for text in texts]
-            met = sorted({gram for own in grams for gram in own})
-            counts = _counted(grams, {gram: at for at, gram in enumerate(met)})
-            fields[field], counts = Features.chosen(counts, met, least)
-            if not fields[field].place:
+        met, parts = {field: _Met() for field in self.fields}, list[dict[str, Sparse]]()
+        for first in range(0, len(texts), AT_ONCE):
+            some = texts[first : first + AT_ONCE]
+            parts.append({field: _counted([self._of(field, text) for text in some], own) for field, own in met.items()})
+        fields, places = dict[str, Features](), dict[str, NDArray[np.int64]]()
+        for field, own in met.items():
+            seen = np.zeros(len(own), np.int64)
+            for part in parts:
+                seen += np.bincount(part[field].column, minlength=len(own))
+            names = sorted(gram for gram, at in own.items() if seen[at] >= least)
+            if not names:
                 raise ValueError(f"no n-gram of {field} is in {least} texts")
-            values.append(fields[field].weighed(counts))
-        return fields, Sparse.beside(values)
+            kept = np.array([own[gram] for gram in names])
+            places[field] = np.full(len(own), -1)
+            places[field][kept] = np.arange(len(kept))
+            fields[field] = Features.of(names, seen[kept], len(texts))
+        values = list[Sparse]()
+        for part in reversed(parts):
+            counts = {field: part[field].moved(place, len(fields[field].place)) for field, place in places.items()}
+            part.clear()
+            values.append(_weighed(counts, fields))
+        return fields, Sparse.below(values[::-1])
 
     def weighed(self, texts: Sequence[str], fields: Mapping[str, Features]) -> Sparse:
         """(texts, all features)."""
         counts = {name: _counted([self._of(name, text) for text in texts], one.place) for name, one in fields.items()}
-        return Sparse.beside([one.weighed(counts[name]) for name, one in fields.items()])
+        return _weighed(counts, fields)
 
     def _of(self, field: str, text: str) -> Counter[str]:
         text = text.lower()
@@ -184,17 +215,28 @@ def word_grams(words: Sequence[str], most: int) -> list[str]:
     return [" ".join(words[at : at + n]) for n in range(1, most + 1) for at in range(len(words) - n + 1)]
 
 
+class _Met(dict[str, int]):
+    """The features met so far, numbered as they come."""
+
+    def __missing__(self, feature: str) -> int:
+        return self.setdefault(feature, len(self))
+
+
 def _counted(grams: Sequence[Counter[str]], place: Mapping[str, int]) -> Sparse:
+    """The counts of the features in `place`, or of all that are met."""
     columns, counts, ends = array("i"), array("i"), [0]
     for own in grams:
-        known = own.keys() & place.keys()
+        known = own.keys() if isinstance(place, _Met) else own.keys() & place.keys()
         columns.extend(map(place.__getitem__, known))
         counts.extend(map(own.__getitem__, known))
         ends.append(len(columns))
     column, count = np.array(columns, dtype=np.int32), np.array(counts, dtype=np.int32)
-    row = np.repeat(np.arange(len(grams)), np.diff(ends))
-    order = np.argsort(row * len(place) + column)  # a set has no order, and sums depend on it in their last bit
-    return Sparse(count[order], column[order], np.array(ends), len(place))
+    return Sparse(count, column, np.array(ends), len(place))
+
+
+def _weighed(counts: Mapping[str, Sparse], fields: Mapping[str, Features]) -> Sparse:
+    """(texts, all features), from the counts of each field."""
+    return Sparse.beside([one.weighed(counts[name].in_order()) for name, one in fields.items()])
 
 
 def hashed(texts: Sequence[Sequence[str]], width: int) -> Floats:

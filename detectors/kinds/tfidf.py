@@ -17,7 +17,7 @@ from liescope.detectors.detector import Detector, DetectorOptions, Groups, Progr
 from liescope.detectors.examples import Example
 from liescope.detectors.logistic import TRAIN_AGAIN, fit_logistic, read_numbers, two_columns, write_numbers
 from liescope.detectors.text_form import TextConfig, textualize
-from liescope.detectors.tf_idf import Features, Ngrams, Sparse, read_features, write_features
+from liescope.detectors.tf_idf import AT_ONCE, Features, Ngrams, Sparse, read_features, write_features
 from liescope.detectors.view.candidate import Reason, strongest
 
 _FEATURES, _WEIGHTS = "words.json", "words.npy"
@@ -103,7 +103,9 @@ print(1 / (1 + np.exp(-np.hstack(values) @ weights - offset)))
         return self
 
     def predict_proba(self, examples: Sequence[Example], _progress: Progress = silent) -> Floats:
-        return two_columns(expit(self._values(examples) @ self._weights + self._offset))
+        parts = (self._values(examples[at : at + AT_ONCE]) for at in range(0, len(examples), AT_ONCE))
+        odds = [np.empty(0), *(values @ self._weights + self._offset for values in parts)]
+        return two_columns(expit(np.concatenate(odds)))
 
     def _values(self, examples: Sequence[Example]) -> Sparse:
         return _ngrams(self.options).weighed([textualize(example, self.text) for example in examples], self._fields)

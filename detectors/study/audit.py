@@ -152,7 +152,7 @@ def checked(data: Audited, name: str) -> AuditResult:
     sources = tuple(sorted(data.spoken["source"].unique()))
     result = AuditResult(
         rows=rows,
-        notes=(*filter(None, [scripted_warning(sources)]), *silent_note(data.games)),
+        notes=(*data.notes, *filter(None, [scripted_warning(sources)]), *silent_note(data.games)),
         corpus=name,
         target=data.target,
         split=data.split,
@@ -225,7 +225,7 @@ def audit(
         check(found)
         name, target = source_name(corpus), own.target or usual_target(found)
         said, fits = partial(show, f"audit of {name}"), count(1)
-        data = read_audited(found, target, own.split, own.seed, lambda: said(min(next(fits), _FITS), _FITS))
+        data = read_audited(found, target, own.split, own.seed, lambda: said(min(next(fits), _FITS), _FITS), own.most)
         result = replace(checked(data, name), receipt=getattr(found, "receipt", None))
         said(_FITS, _FITS)
     return result if out is None else result.with_report(report(result), Path(out))

@@ -47,9 +47,10 @@ def known(data: Audited) -> list[str]:
 def scorers(data: Audited) -> Examined:
     """What every control reaches in each place, and what follows from it; the sentences are about the first place."""
     places, names = list(data.schemes), known(data)
-    reached = {
-        where: {name: data.auroc(data.scores(name, scheme)) for name in names} for where, scheme in data.schemes.items()
-    }
+    reached: dict[str, dict[str, Jackknifed]] = {where: {} for where in places}
+    for name in names:
+        for where, score in zip(places, data.scores(name, *data.schemes.values()), strict=True):
+            reached[where][name] = data.auroc(score)
     figures = {
         (name, at): reached[at][name].figure(CONTROL + name, data.target, at, POOLED) for name in names for at in places
     }
@@ -187,14 +188,14 @@ def division(data: Audited) -> Examined:
     for unit in units_of(data):
         how = f"whole {BATCHES[unit]} held out"
         scheme, where = data.held_out(data.texts[unit].to_numpy().astype(np.str_)), f"{OUT_OF_FOLD}:{how}"
-        score = data.scores(WORDS, scheme)
+        (score,) = data.scores(WORDS, scheme)
         if not np.isfinite(score[data.known]).all():
             words = f"Whole {BATCHES[unit]} cannot be held out: what is left then has labels of one class alone."
             findings.append(Finding(words, (), NOTABLE))
             continue
         # Compared with as many folds by game: more folds learn from more data, which would look like a leak.
         divided, as_many = data.auroc(score), data.held_out(data.groups, len(scheme.repeats[0]))
-        by_game = data.auroc(data.scores(WORDS, as_many))
+        by_game = data.auroc(*data.scores(WORDS, as_many))
         gain = by_game - divided
         words = f"With {how}, words reach AUROC {divided:.3f}, {gain:.3f} less than with games held out"
         cause = f": that part belongs to the {unit.replace('_', ' ')}, with the models and prompts that it has"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -13,11 +13,18 @@ from numpy.typing import NDArray
 from liescope.common.errors import UsageError
 from liescope.common.statistics import Bools, Floats, codes, game_weights, share
 from liescope.common.text import Units
-from liescope.detectors.examples import Labelled, check_trainable, label_counts, read_statements, target_column
-from liescope.detectors.study.controls import CONTROLS, with_k_of_n
+from liescope.detectors.examples import (
+    Labelled,
+    check_trainable,
+    label_counts,
+    of_games,
+    read_statements,
+    target_column,
+)
+from liescope.detectors.study.controls import CONTROLS, WORDS, with_k_of_n
 from liescope.detectors.study.figures import Figure, Finding, Jackknifed
 from liescope.detectors.study.metrics import DIFFERENCE, POOLED, Scored, pooled_auroc
-from liescope.detectors.study.schemes import FOLDS, Fold, Scheme, by_group
+from liescope.detectors.study.schemes import FOLDS, Fold, Probe, Scheme, by_group
 from liescope.detectors.study.scores import CONTROL, OUT_OF_FOLD
 from liescope.generate.corpus.read import Corpus, collected, read
 
@@ -41,7 +48,8 @@ class Examined:
 class Audited:
     """A corpus to be audited. split: as in SCHEMES; spoken: every statement in order of play, with `missing` (no label)
     and `lost` (no text); texts: the n whose text is not lost, with `k_of_n`, and `batch`, `condition`, `run` and
-    `prompt_version` of their game; games: the table; step: called after each fit.
+    `prompt_version` of their game; games: the table; step: called after each fit;
+    notes: what was left out.
 
     units: what the corpus calls its statements and games; known: (n,) which texts have the label, and labelled: these;
     y: (n,) False where there is none; groups: (n,) games, those that share a beginning as one.
@@ -54,6 +62,7 @@ class Audited:
     texts: pl.DataFrame
     games: pl.DataFrame
     step: Callable[[], None] = lambda: None
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         label = self.texts[target_column(self.target)]
@@ -62,7 +71,14 @@ class Audited:
         self.labelled = self.texts.filter(self.known)
         self.y: Bools = label.fill_null(False).to_numpy().astype(bool)
         self.groups = self.texts["siblings"].to_numpy().astype(np.str_)
-        self.probe = cache(lambda control: CONTROLS[control].made(self.texts, self.seed))
+
+    @cached_property
+    def words(self) -> Probe:
+        """The probe of the control WORDS, which several checks need; those of others are made for each."""
+        return CONTROLS[WORDS].made(self.texts, self.seed)
+
+    def probe(self, control: str) -> Probe:
+        return self.words if control == WORDS else CONTROLS[control].made(self.texts, self.seed)
 
     @cached_property
     def by_game(self) -> Scheme:
@@ -89,9 +105,10 @@ class Audited:
         """Folds that hold out together whatever shares a name in `of`, (n,)."""
         return by_group(self.texts["statement_id"], of, self.y, self.known, self.seed, 1, folds)
 
-    def scores(self, control: str, scheme: Scheme) -> Floats:
-        """(n,): the scores of a control, NaN where the scheme scores nothing."""
-        return scheme.scores(self.probe(control), self.step)
+    def scores(self, control: str, *schemes: Scheme) -> list[Floats]:
+        """By scheme, (n,): the scores of a control, NaN where the scheme scores nothing."""
+        probe = self.probe(control)
+        return [scheme.scores(probe, self.step) for scheme in schemes]
 
     def auroc(self, score: Floats) -> Jackknifed:
         """The AUROC of the labelled texts that have a score, with all labelled games left out in turn."""
@@ -120,18 +137,29 @@ def ranked(y: Bools, score: Floats, groups: NDArray[np.str_], seed: int) -> Jack
 
 
 def read_audited(
-    corpus: Corpus, target: str, split: str = "both", seed: int = 0, step: Callable[[], None] = lambda: None
+    corpus: Corpus,
+    target: str,
+    split: str = "both",
+    seed: int = 0,
+    step: Callable[[], None] = lambda: None,
+    most: int = 0,
 ) -> Audited:
-    """Read a corpus. Raises BadData, UnknownName for a target, UsageError if a class is in too few games."""
+    """Read a corpus. most: of its statements, in whole games drawn at random; 0 for all.
+
+    Raises BadData, UnknownName for a target, UsageError if a class is in too few games."""
     label = pl.col(target_column(target))
-    everything, kept = read_statements(corpus, keep_lost=True), read_statements(corpus)
+    drawn, every = _drawn(corpus, most, seed)
+    everything, kept = (read_statements(corpus, keep_lost=lost, games=drawn) for lost in (True, False))
     spoken = everything.with_columns(
         missing=label.is_null(), lost=~pl.col("statement_id").is_in(kept["statement_id"].implode())
     )
-    games = collected(read(corpus, "games"), corpus).with_columns(batch=_batch())
+    games = collected(read(corpus, "games").with_columns(batch=_batch()).filter(of_games(drawn)), corpus)
     about = games.select("game_id", "batch", "condition", "run", "prompt_version")
     texts = with_k_of_n(kept, target).join(about, on="game_id", how="left", maintain_order="left")
     data = Audited(target, split, seed, spoken, texts, games, step)
+    if drawn is not None:
+        part = f"{everything.height:,} of {every:,} statements are audited, those of {games.height:,} whole games drawn"
+        data.notes = (f"{data.units.say(part)} at random; for more, raise --most (0: all).",)
     known = data.known
     found = Labelled((), data.y[known], data.groups[known], int((~known).sum()), label_counts(texts))
     check_trainable(found, target, 0, "the corpus", data.units)
@@ -141,6 +169,22 @@ def read_audited(
             + f"{TEST_GAMES} {data.units.games} or more; use --split out-of-fold"
         )
     return data
+
+
+def _drawn(corpus: Corpus, most: int, seed: int) -> tuple[pl.Series | None, int]:
+    """The games of families drawn at random that have at most so many statements, None for all; and how many there are
+    in all.
+    """
+    said = read(corpus, "statements").group_by("game_id").len()
+    family = read(corpus, "games").select("game_id", family=pl.col("siblings").fill_null(pl.col("game_id")))
+    found = family.join(said, on="game_id").group_by("family").agg("game_id", pl.col("len").sum()).sort("family")
+    families = collected(found, corpus)
+    every = int(families["len"].sum())
+    if not most or every <= most:
+        return None, every
+    order = families[np.random.default_rng(seed).permutation(families.height)]
+    few = order.filter((pl.col("len").cum_sum() <= most) | (pl.int_range(pl.len()) == 0))
+    return few["game_id"].explode(), every
 
 
 def _batch() -> pl.Expr:

@@ -75,8 +75,8 @@ def tokens_of(texts: Sequence[str], marks: bool = False) -> tuple[Any, list[Toke
     for char, number in Counter("".join(texts)).items():
         scripts[_script(char)] += number * char.isalpha()
     script = max(scripts, key=lambda one: scripts[one], default="")
-    for found_in, words, kind_of in _KINDS:
-        counted = CountVectorizer(analyzer=found_in, binary=True, min_df=min(_RARE, len(texts)))
+    for found_in, words, kind_of in _KINDS[: -1 if marks else None]:  # no word is a mark
+        counted = CountVectorizer(analyzer=found_in, binary=True, min_df=min(_RARE, len(texts)), dtype=np.int8)
         try:
             presence = csc_matrix(counted.fit_transform(texts))
         except ValueError:  # no such token is frequent enough

@@ -189,9 +189,10 @@ def players_of(table: UnitTable, rows: Rows, scores: Floats, detector: Detector 
     """
     seats = table.players[table.seats(rows)].select("game_id", "player")
     said: dict[str, dict[int, float]] = {game: {} for game in seats["game_id"]}
+    places = {game: table.transcripts[game].places() for game in said}
     for game, key, score in zip(*table.frame[rows].select("game_id", "statement_id"), scores.tolist(), strict=True):
         if game in said:
-            said[game][table.transcripts[game].place(key)] = score
+            said[game][places[game][key]] = score
     moments = [GameMoment(table.transcripts[game]) for game in said]
     if detector is not None and detector.judges_players:
         found = detector.player_posteriors(moments)

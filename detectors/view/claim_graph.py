@@ -91,7 +91,7 @@ def claim_graph(transcript: Transcript) -> ClaimGraph:
         elif turn.kind == SAID and turn.text:
             for claim in find_claims(turn.text, turn.player, transcript.names, rules):
                 links += _links(place, turn.player, claim, words)
-    return ClaimGraph(transcript.turns, links)
+    return ClaimGraph(tuple(transcript.turns), links)
 
 
 def _links(place: int, speaker: str, claim: FoundClaim, words: Vocabulary) -> Iterator[Tie]:

@@ -4,10 +4,10 @@ is made from the events of a corpus. No role is read, only the number of deceive
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import chain, islice
 from typing import Any
 
 import polars as pl
@@ -51,13 +51,9 @@ class Transcript:
 
     game_id: str
     names: tuple[str, ...]
-    turns: tuple[TranscriptTurn, ...]
+    turns: Sequence[TranscriptTurn]
     rules: str = ""
     deceivers: int | None = None
-
-    @cached_property
-    def _places(self) -> Mapping[str, int]:
-        return {turn.key: at for at, turn in enumerate(self.turns) if turn.key}
 
     @cached_property
     def _deaths(self) -> tuple[tuple[int, str], ...]:
@@ -67,9 +63,9 @@ class Transcript:
         """The names of those who were found dead before a turn, case-folded."""
         return frozenset(name for died, name in self._deaths if died < at)
 
-    def place(self, key: str) -> int:
-        """The index of a statement's turn. Raises KeyError."""
-        return self._places[key]
+    def places(self) -> dict[str, int]:
+        """The index of each statement's turn, by its key."""
+        return {turn.key: at for at, turn in enumerate(self.turns) if turn.key}
 
     def said(self, upto: int | None = None) -> Iterator[tuple[int, TranscriptTurn]]:
         """The statements among the first `upto` turns, each with its place."""
@@ -109,42 +105,85 @@ _TURNS = {
     EventKind.ARREST: EXILED,
     EventKind.EXILE: EXILED,
 }
+_TOGETHER, _KEPT = 256, 16  # games whose turns are made at once; how often that many are kept
 _EVENT = ("game_id", "index", "kind", "day", "phase", "round", "actor", "target", "text")
 
 
 def read_transcripts(corpus: Corpus, splits: Sequence[str] = SPLITS) -> dict[str, Transcript]:
-    """The transcripts of the games of some splits, by game. Raises BadData for a damaged corpus."""
+    """The transcripts of the games of some splits, by game; turns are made when they are asked for, and of the last
+    games alone kept. Raises BadData for a damaged corpus.
+    """
     wanted = pl.col("split").is_in(list(splits))
     games = collected(read(corpus, "games").filter(wanted).select("game_id", "game", "seats"), corpus)
     heard = read(corpus, "statements").filter(wanted).select("statement_id", "read_notes", "audience", "reasoning")
     happened = read(corpus, "events").filter(wanted & pl.col("kind").is_in(list(_TURNS))).select(_EVENT)
-    turns: dict[str, list[TranscriptTurn]] = defaultdict(list)
-    said = {
-        key: (text_is_lost(notes), frozenset(by), thought or "")
-        for key, notes, by, thought in collected(heard, corpus).iter_rows()
-    }
-    for row in collected(happened.sort("game_id", "index"), corpus).iter_rows(named=True):
-        turns[row["game_id"]].extend(_turns(row, said))
+    happened = happened.with_columns(statement_id=pl.format("{}:{}", "game_id", "index"))
+    rows = happened.join(heard.with_columns(heard=True), on="statement_id", how="left").drop("statement_id")
+    events = _Happened(collected(rows.sort("game_id", "index"), corpus))
+    place = {game_id: at for at, game_id in enumerate(events.games)}
     return {
         game_id: Transcript(
-            game_id, tuple(seat["name"] for seat in seats), tuple(turns[game_id]), rules, _known_deceivers(rules, seats)
+            game_id,
+            tuple(seat["name"] for seat in seats),
+            _Turns(events, place[game_id]) if game_id in place else (),
+            rules,
+            _known_deceivers(rules, seats),
         )
         for game_id, rules, seats in games.iter_rows()
     }
 
 
-def _turns(event: Mapping[str, Any], said: Mapping[str, tuple[bool, frozenset[str], str]]) -> Iterator[TranscriptTurn]:
-    """An event's turn; none if the words were withdrawn. said: by statement, if it was lost, its audience, thought."""
+class _Happened:
+    """The events of many games, by game, whose turns are made for some games together. rows: events, and what is kept
+    of the statements among them; games: the ids, in their order.
+    """
+
+    def __init__(self, rows: pl.DataFrame) -> None:
+        self._rows = rows
+        counted = rows.group_by("game_id", maintain_order=True).len()
+        self.games, self._ends = counted["game_id"].to_list(), [0, *counted["len"].cum_sum()]
+        self.turns = lru_cache(_KEPT)(self._turns)
+
+    def _turns(self, block: int) -> list[tuple[TranscriptTurn, ...]]:
+        own = range(block * _TOGETHER, min((block + 1) * _TOGETHER, len(self.games)))
+        first = self._ends[own.start]
+        rows = self._rows.slice(first, self._ends[own.stop] - first).iter_rows(named=True)
+        many = (self._ends[game + 1] - self._ends[game] for game in own)
+        return [tuple(chain.from_iterable(map(_turns, islice(rows, number)))) for number in many]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Turns(Sequence[TranscriptTurn]):
+    """The turns of one game among those of `events`."""
+
+    events: _Happened
+    game: int
+
+    def _all(self) -> tuple[TranscriptTurn, ...]:
+        return self.events.turns(self.game // _TOGETHER)[self.game % _TOGETHER]
+
+    def __getitem__(self, at: Any) -> Any:
+        return self._all()[at]
+
+    def __iter__(self) -> Iterator[TranscriptTurn]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+
+def _turns(event: Mapping[str, Any]) -> Iterator[TranscriptTurn]:
+    """An event's turn; none if the words were withdrawn."""
     kind, day = _TURNS[EventKind(event["kind"])], event["day"]
     if kind == VOTED:
         yield TranscriptTurn(VOTED, event["actor"], target=event["target"], day=day)
     elif kind != SAID:
         yield TranscriptTurn(kind, event["actor" if kind == SILENT else "target"], day=day)
-    elif (key := statement_id(event["game_id"], event["index"])) in said:
-        lost, audience, thought = said[key]
-        text = "" if lost or event["text"].strip() == "\\" else event["text"]
-        where = day, thought, event["phase"], event["round"]
-        yield TranscriptTurn(SAID, event["actor"], text, "", audience, key, *where)
+    elif event["heard"]:
+        lost = text_is_lost(event["read_notes"]) or event["text"].strip() == "\\"
+        key, audience = statement_id(event["game_id"], event["index"]), frozenset(event["audience"])
+        where = day, event["reasoning"] or "", event["phase"], event["round"]
+        yield TranscriptTurn(SAID, event["actor"], "" if lost else event["text"], "", audience, key, *where)
 
 
 def read_deceivers(corpus: Corpus, splits: Sequence[str] = SPLITS) -> dict[str, frozenset[str]]:
