@@ -127,15 +127,10 @@ def read_statements(
         parted=pl.col("meta").str.contains('"split"', literal=True).fill_null(False),
         task=pl.when(pl.col("game").is_in([CHAT, TEXT])).then(pl.col("cell")),
     )
-    here = pl.col("split").is_in(list(splits)) & of_games(games)
-    wanted = read(corpus, "statements").drop(matches(_UNREAD)).filter(here)
+    here = True if games is None else pl.col("game_id").is_in(games.implode())
+    wanted = read(corpus, "statements").drop(matches(_UNREAD)).filter(pl.col("split").is_in(list(splits)), here)
     kept = wanted if keep_lost else wanted.filter(~_LOST)
     return collected(kept.join(seats, on="game_id", how="left").sort("siblings", "game_id", "position"), corpus)
-
-
-def of_games(games: pl.Series | None) -> pl.Expr:
-    """Whether a row is of one of these games; None for any."""
-    return pl.lit(True) if games is None else pl.col("game_id").is_in(games.implode())
 
 
 def _share_deceiving() -> pl.Expr:

@@ -13,14 +13,7 @@ from numpy.typing import NDArray
 from liescope.common.errors import UsageError
 from liescope.common.statistics import Bools, Floats, codes, game_weights, share
 from liescope.common.text import Units
-from liescope.detectors.examples import (
-    Labelled,
-    check_trainable,
-    label_counts,
-    of_games,
-    read_statements,
-    target_column,
-)
+from liescope.detectors.examples import Labelled, check_trainable, label_counts, read_statements, target_column
 from liescope.detectors.study.controls import CONTROLS, WORDS, with_k_of_n
 from liescope.detectors.study.figures import Figure, Finding, Jackknifed
 from liescope.detectors.study.metrics import DIFFERENCE, POOLED, Scored, pooled_auroc
@@ -153,11 +146,12 @@ def read_audited(
     spoken = everything.with_columns(
         missing=label.is_null(), lost=~pl.col("statement_id").is_in(kept["statement_id"].implode())
     )
-    games = collected(read(corpus, "games").with_columns(batch=_batch()).filter(of_games(drawn)), corpus)
+    batched = read(corpus, "games").with_columns(batch=_batch())
+    games = collected(batched.filter(pl.col("game_id").is_in(drawn.implode())), corpus)
     about = games.select("game_id", "batch", "condition", "run", "prompt_version")
     texts = with_k_of_n(kept, target).join(about, on="game_id", how="left", maintain_order="left")
     data = Audited(target, split, seed, spoken, texts, games, step)
-    if drawn is not None:
+    if everything.height < every:
         part = f"{everything.height:,} of {every:,} statements are audited, those of {games.height:,} whole games drawn"
         data.notes = (f"{data.units.say(part)} at random; for more, raise --most (0: all).",)
     known = data.known
@@ -171,19 +165,20 @@ def read_audited(
     return data
 
 
-def _drawn(corpus: Corpus, most: int, seed: int) -> tuple[pl.Series | None, int]:
-    """The games of families drawn at random that have at most so many statements, None for all; and how many there are
-    in all.
-    """
+def _drawn(corpus: Corpus, most: int, seed: int) -> tuple[pl.Series, int]:
+    """The games of families drawn at random that have at most so many statements; and how many there are in all."""
     said = read(corpus, "statements").group_by("game_id").len()
     family = read(corpus, "games").select("game_id", family=pl.col("siblings").fill_null(pl.col("game_id")))
-    found = family.join(said, on="game_id").group_by("family").agg("game_id", pl.col("len").sum()).sort("family")
+    found = (
+        family.join(said, on="game_id", how="left")
+        .group_by("family")
+        .agg("game_id", pl.col("len").sum())
+        .sort("family")
+    )
     families = collected(found, corpus)
     every = int(families["len"].sum())
-    if not most or every <= most:
-        return None, every
     order = families[np.random.default_rng(seed).permutation(families.height)]
-    few = order.filter((pl.col("len").cum_sum() <= most) | (pl.int_range(pl.len()) == 0))
+    few = order.filter((pl.col("len").cum_sum() <= (most or every)) | (pl.int_range(pl.len()) == 0))
     return few["game_id"].explode(), every
 
 

@@ -4,10 +4,10 @@ is made from the events of a corpus. No role is read, only the number of deceive
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from typing import Any
 
 import polars as pl
@@ -118,14 +118,22 @@ def read_transcripts(corpus: Corpus, splits: Sequence[str] = SPLITS) -> dict[str
     heard = read(corpus, "statements").filter(wanted).select("statement_id", "read_notes", "audience", "reasoning")
     happened = read(corpus, "events").filter(wanted & pl.col("kind").is_in(list(_TURNS))).select(_EVENT)
     happened = happened.with_columns(statement_id=pl.format("{}:{}", "game_id", "index"))
-    rows = happened.join(heard.with_columns(heard=True), on="statement_id", how="left").drop("statement_id")
-    events = _Happened(collected(rows.sort("game_id", "index"), corpus))
-    place = {game_id: at for at, game_id in enumerate(events.games)}
+    told = happened.join(heard.with_columns(heard=True), on="statement_id", how="left").drop("statement_id")
+    rows = collected(told.sort("game_id", "index"), corpus)
+    counts = rows.group_by("game_id", maintain_order=True).len()
+    place, ends = {game: at for at, game in enumerate(counts["game_id"])}, [0, *counts["len"].cum_sum()]
+
+    @lru_cache(_KEPT)
+    def made(block: int) -> list[tuple[TranscriptTurn, ...]]:
+        own = ends[block * _TOGETHER : (block + 1) * _TOGETHER + 1]
+        events = rows.slice(own[0], own[-1] - own[0]).iter_rows(named=True)
+        return [tuple(chain.from_iterable(map(_turns, islice(events, end - start)))) for start, end in pairwise(own)]
+
     return {
         game_id: Transcript(
             game_id,
             tuple(seat["name"] for seat in seats),
-            _Turns(events, place[game_id]) if game_id in place else (),
+            _Turns(made, place[game_id]) if game_id in place else (),
             rules,
             _known_deceivers(rules, seats),
         )
@@ -133,43 +141,21 @@ def read_transcripts(corpus: Corpus, splits: Sequence[str] = SPLITS) -> dict[str
     }
 
 
-class _Happened:
-    """The events of many games, by game, whose turns are made for some games together. rows: events, and what is kept
-    of the statements among them; games: the ids, in their order.
-    """
-
-    def __init__(self, rows: pl.DataFrame) -> None:
-        self._rows = rows
-        counted = rows.group_by("game_id", maintain_order=True).len()
-        self.games, self._ends = counted["game_id"].to_list(), [0, *counted["len"].cum_sum()]
-        self.turns = lru_cache(_KEPT)(self._turns)
-
-    def _turns(self, block: int) -> list[tuple[TranscriptTurn, ...]]:
-        own = range(block * _TOGETHER, min((block + 1) * _TOGETHER, len(self.games)))
-        first = self._ends[own.start]
-        rows = self._rows.slice(first, self._ends[own.stop] - first).iter_rows(named=True)
-        many = (self._ends[game + 1] - self._ends[game] for game in own)
-        return [tuple(chain.from_iterable(map(_turns, islice(rows, number)))) for number in many]
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class _Turns(Sequence[TranscriptTurn]):
-    """The turns of one game among those of `events`."""
+    """The turns of one game of many. made: makes those of some games together."""
 
-    events: _Happened
+    made: Callable[[int], Sequence[tuple[TranscriptTurn, ...]]]
     game: int
 
-    def _all(self) -> tuple[TranscriptTurn, ...]:
-        return self.events.turns(self.game // _TOGETHER)[self.game % _TOGETHER]
-
     def __getitem__(self, at: Any) -> Any:
-        return self._all()[at]
+        return self.made(self.game // _TOGETHER)[self.game % _TOGETHER][at]
 
     def __iter__(self) -> Iterator[TranscriptTurn]:
-        return iter(self._all())
+        return iter(self[:])
 
     def __len__(self) -> int:
-        return len(self._all())
+        return len(self[:])
 
 
 def _turns(event: Mapping[str, Any]) -> Iterator[TranscriptTurn]:

@@ -20,6 +20,7 @@ from liescope.detectors.study.metrics import WITHIN, within_games
 from liescope.detectors.study.schemes import by_group
 from liescope.detectors.study.scores import CONTROL, ScoringPlan, scored, with_script, with_tasks
 from liescope.detectors.study.study import scheme_of
+from liescope.detectors.view import transcript
 from liescope.detectors.view.transcript import SAID, GameMoment, Transcript, TranscriptTurn, read_transcripts
 from tests.common.without_figures import drawn_figures
 from tests.detectors.conftest import Corpus, Rows
@@ -81,6 +82,23 @@ def test_how_many_deceive_is_not_told_from_labels_where_the_rules_are_not_known(
 
     assert {one.deceivers for one in read_transcripts(make_corpus(games=5)).values()} == {1}
     assert {one.deceivers for one in read_transcripts(make_corpus(games=5, change=elsewhere)).values()} == {None}
+
+
+def test_turns_are_the_same_in_whatever_order_games_are_asked_for(
+    corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = {name: [*game.turns] for name, game in read_transcripts(corpus).items()}
+    monkeypatch.setattr(transcript, "_TOGETHER", 3)
+    monkeypatch.setattr(transcript, "_KEPT", 2)
+    games = read_transcripts(corpus)
+    asked = [*np.random.default_rng(0).permutation(sorted(games))] * 2
+    assert len(games) > 12
+    assert all([*games[name].turns] == whole[name] for name in asked)
+    assert all(games[name].turns[1:3] == tuple(whole[name][1:3]) for name in asked)
+    assert all(len(games[name].turns) == len(whole[name]) > 0 for name in asked)
+    said = pl.scan_parquet(corpus / "statements" / "*.parquet").select("statement_id", "text").collect().rows()
+    turns = {turn.key: turn.text for game in games.values() for turn in game.turns if turn.kind == SAID}
+    assert turns == dict(said)
 
 
 @pytest.mark.parametrize("deceivers", [None, 1])

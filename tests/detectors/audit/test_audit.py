@@ -101,6 +101,21 @@ def test_a_test_split_of_few_games_is_not_scored(plant: Plant) -> None:
         liescope.audit(folder, split="train-test")
 
 
+def test_of_many_statements_whole_games_are_drawn_and_it_says_how_many(plant: Plant) -> None:
+    folder = plant(each(longer), games=60).folder
+    every = liescope.audit(folder, split="out-of-fold")
+    drawn = liescope.audit(folder, split="out-of-fold", most=every.statements // 2)
+    assert not any("drawn" in note for note in every.notes)
+    size = pl.scan_parquet(folder / "statements" / "*.parquet").group_by("game_id").len().collect()["len"]
+    room = every.statements // 2 - drawn.statements
+    assert 0 <= room <= size.max()  # what is left has no room for another game
+    assert f"{drawn.statements} of {every.statements} statements are audited, those of {drawn.games}" in drawn.notes[0]
+    assert drawn.alarms[0].rests_on[0].scorer == CONTROL + LENGTH
+    again = liescope.audit(folder, split="out-of-fold", most=every.statements // 2)
+    other = liescope.audit(folder, split="out-of-fold", most=every.statements // 2, seed=1)
+    assert (again.rows == drawn.rows, other.rows == drawn.rows) == (True, False)
+
+
 def test_a_wrong_request_is_refused_before_anything_is_read(plant: Plant, tmp_path: Path) -> None:
     with pytest.raises(UnknownName, match="claim"):
         liescope.audit("nowhere", target="lies")
