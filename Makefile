@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test test-long browser lint format inspect openai2 performance docs clean
+.PHONY: demo test test-long browser lint format faces openai2 performance docs clean
 
 demo: $(STAMP)
 	$(BIN)/liescope demo --out demo
@@ -29,23 +29,27 @@ format: $(STAMP)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# The tests that need inspect_ai, in an environment of its own on top of the project's.
-inspect: $(STAMP)
-	$(PYTHON) -m venv .venv-inspect
-	$(BIN)/python -c "import site; print(f'import site; site.addsitedir({site.getsitepackages()[0]!r})')" \
-	    > $$(echo .venv-inspect/lib/python*/site-packages)/project.pth
-	.venv-inspect/bin/pip install --quiet inspect_ai
-	.venv-inspect/bin/python -m pytest -q tests/generate/importers/test_inspect_logs.py tests/generate/exports/test_inspect.py \
-	    tests/contracts/test_importers.py tests/detectors/test_inspect_scorer.py \
-	    tests/generate/importers/test_hub_data.py
+# Every face tried with the newest real packages of its tool; their versions stand in the first lines of pytest.
+faces: with-inspect with-control-arena
 
-# The tests of endpoints with the newest SDK of the major before, in an environment of its own on top of the project's.
-openai2: $(STAMP)
-	$(PYTHON) -m venv .venv-openai2
+# The tests of endpoints with the newest SDK of the major before.
+openai2: with-openai2
+
+# Packages that the project does not need, and the tests that do, in an environment of its own on top of the project's.
+PACKAGES_inspect := inspect_ai inspect_scout
+TESTS_inspect := tests/faces tests/generate/importers/test_inspect_logs.py tests/generate/exports/test_inspect.py \
+    tests/contracts/test_importers.py tests/generate/importers/test_hub_data.py
+PACKAGES_control-arena := control-arena
+TESTS_control-arena := tests/faces/test_control_arena.py
+PACKAGES_openai2 := 'openai[aiohttp]>=2,<3'
+TESTS_openai2 := -m "not long" tests/generate/players/openai
+
+with-%: $(STAMP)
+	$(PYTHON) -m venv .venv-$*
 	$(BIN)/python -c "import site; print(f'import site; site.addsitedir({site.getsitepackages()[0]!r})')" \
-	    > $$(echo .venv-openai2/lib/python*/site-packages)/project.pth
-	.venv-openai2/bin/pip install --quiet 'openai[aiohttp]>=2,<3'
-	.venv-openai2/bin/python -m pytest -q -m "not long" tests/generate/players/openai
+	    > $$(echo .venv-$*/lib/python*/site-packages)/project.pth
+	.venv-$*/bin/pip install --quiet --upgrade $(PACKAGES_$*)
+	.venv-$*/bin/python -m pytest $(TESTS_$*)
 
 performance: $(STAMP)
 	$(BIN)/python tests/performance/benchmarks.py

@@ -23,7 +23,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 from liescope.common.errors import BadData
 from liescope.common.leaks import all_without_addresses, without_addresses
 from liescope.data_cards.tables import TARGETS, GameRow, StatementRow
-from liescope.games.core import Event, EventKind
+from liescope.games.core import EventKind
 from liescope.games.record import GameRecord
 from liescope.generate.exports.exporter_protocol import Exporter, GamesSource, SourceGame, Tally, json_line
 from liescope.generate.players.player_protocol import VIA_CACHE
@@ -253,7 +253,7 @@ def sample_of(game: SourceGame, journal: Journal, shown: Shown, began: datetime)
         "epoch": 1,
         "input": _players(row),
         "target": [seat.name for seat in row.seats if seat.deceives],
-        "messages": [message for event in record.events for message in _message(event, clock)],
+        "messages": [{"id": clock.name(), **message} for message in transcript_of(record)],
         "output": {"model": row.model, "choices": [], "completion": ended},
         "scores": dict(_scores(row, game.statements)) or None,
         "metadata": _metadata(game),
@@ -305,17 +305,19 @@ def _scores(row: GameRow, statements: Sequence[StatementRow]) -> Iterator[tuple[
             yield f"label_{target}", {"value": sum(labels) / len(labels), "explanation": words, "metadata": counts}
 
 
-def _message(event: Event, clock: _Clock) -> Iterator[dict[str, Any]]:
-    """An event in the transcript that all share: what a player said as its message, all else as the game's."""
-    facts: dict[str, Any] = {"event": event.index, "day": event.day, "phase": event.phase.value}
-    if event.audience is not None:
-        facts["audience"] = list(event.audience)
-    if event.kind is EventKind.STATEMENT:
-        content = {"role": "assistant", "content": f"{event.actor}: {event.text}", "source": "generate"}
-        yield {"id": clock.name(), **content, "metadata": {**facts, "speaker": event.actor}}
-    elif event.kind not in _HIDDEN and (line := event_line(event)) is not None:
-        content = {"role": "user", "content": line.plain.strip(), "source": "input"}
-        yield {"id": clock.name(), **content, "metadata": facts}
+def transcript_of(record: GameRecord) -> Iterator[dict[str, Any]]:
+    """The events of a game as the transcript that all share: what a player said as its message, all else as the
+    game's.
+    """
+    for event in record.events:
+        facts: dict[str, Any] = {"event": event.index, "day": event.day, "phase": event.phase.value}
+        if event.audience is not None:
+            facts["audience"] = list(event.audience)
+        if event.kind is EventKind.STATEMENT:
+            words, metadata = f"{event.actor}: {event.text}", {**facts, "speaker": event.actor}
+            yield {"role": "assistant", "content": words, "source": "generate", "metadata": metadata}
+        elif event.kind not in _HIDDEN and (line := event_line(event)) is not None:
+            yield {"role": "user", "content": line.plain.strip(), "source": "input", "metadata": facts}
 
 
 # Events

@@ -27,7 +27,7 @@ from liescope.generate.importers.amongus import AmongUsImporter
 from liescope.generate.importers.avalon_nlu import AvalonImporter
 from liescope.generate.importers.diplomacy import DiplomacyImporter
 from liescope.generate.importers.importer_protocol import Imported, Importer, Rejected, fingerprint
-from liescope.generate.importers.inspect_logs import InspectImporter, ScoutImporter
+from liescope.generate.importers.inspect_logs import InspectGamesImporter, InspectImporter, ScoutImporter
 from liescope.generate.importers.jsonl_importer import JsonlImporter
 from liescope.generate.importers.kaggle_werewolf import KaggleWerewolfImporter
 from liescope.generate.importers.mini_mafia import MiniMafiaImporter
@@ -53,6 +53,7 @@ IMPORTERS: Registry[type[Importer]] = Registry(
             TextImporter,
             ChatImporter,
             InspectImporter,
+            InspectGamesImporter,
             ScoutImporter,
             JsonlImporter,
             KaggleWerewolfImporter,

@@ -1,26 +1,31 @@
 """Conversations in eval logs of inspect_ai and transcripts of Scout, with the value of a scorer or of a field as their
-label.
+label; and the games that our own tasks played there.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
 from liescope.common.errors import BadData, MissingPackage
 from liescope.common.reading import Reading, regular
 from liescope.common.settings import OptionsModel
+from liescope.games.record import GameRecord, record_from_json
 from liescope.generate.corpus.hub import download
-from liescope.generate.importers.importer_protocol import Rejected
+from liescope.generate.importers.importer_protocol import Imported, Rejected, attempt
 from liescope.generate.importers.label_column import OwnOptions
 from liescope.generate.importers.own_data import ChatImporter
 from liescope.generate.importers.tables import dataset_of, read_parquet
 from liescope.generate.importers.text_files import Rows
 
 _LOGS = ("*.eval", "*.json")
+RECORD = "liescope_record"
+"""Where the metadata of a sample that Liescope's tasks played keep its record."""
 
 
 class InspectImporter(ChatImporter):
@@ -32,24 +37,60 @@ class InspectImporter(ChatImporter):
     Options: ClassVar[type[OptionsModel]] = OwnOptions
 
     def rows(self, source: Path) -> Rows:
+        return ((number, one if isinstance(one, Rejected) else _row(*one)) for number, one in _samples(source))
+
+
+class InspectGamesImporter(InspectImporter):
+    """A sample a game that Liescope's tasks played in an eval, by the record in the sample's metadata."""
+
+    format: ClassVar[str] = "inspect-games"
+    reads: ClassVar[str] = "eval logs of Liescope's own tasks, as games: .eval, .json, a folder of them"
+    origin: ClassVar[str] = "games played in evals of inspect_ai"
+
+    def game_texts(self) -> Mapping[str, str]:
+        return {}
+
+    def read(self, source: Path) -> Iterator[Imported | Rejected]:
+        for number, one in _samples(source):
+            self.receipt.rows += 1
+            if isinstance(one, Rejected):
+                yield one
+            elif not isinstance(kept := (one[1].metadata or {}).get(RECORD), dict):
+                why = "it holds no game of Liescope's tasks; `import inspect` reads conversations"
+                yield Rejected(source.name, number, str(one[1].id), why)
+            else:
+                yield attempt(source.name, number, str(one[1].id), partial(_game, *one, kept))
+
+
+def _game(told: Any, sample: Any, kept: Mapping[str, Any]) -> GameRecord:
+    """The record in a sample. Its id says which eval and epoch played it, since others play the same plan."""
+    try:
+        game = record_from_json(kept)
+    except (KeyError, ValueError, TypeError, AttributeError) as error:
+        raise BadData(f"its record cannot be read: {type(error).__name__}: {error}") from error
+    return replace(game, game_id=f"{game.game_id}-{told.eval.run_id[:8]}-{sample.epoch}")
+
+
+def _samples(source: Path) -> Iterator[tuple[int, tuple[Any, Any] | Rejected]]:
+    """Every sample of the logs with its log's header, numbered from 1."""
+    try:
+        from inspect_ai.log import read_eval_log, read_eval_log_samples
+    except ImportError as error:
+        raise MissingPackage("inspect_ai", "import inspect") from error
+    number = 0
+    for log in _files(source, _LOGS):
         try:
-            from inspect_ai.log import read_eval_log, read_eval_log_samples
-        except ImportError as error:
-            raise MissingPackage("inspect_ai", "import inspect") from error
-        number = 0
-        for log in _files(source, _LOGS):
-            try:
-                with Reading(log.name, "it is no log of inspect_ai, or damaged"):
-                    told = read_eval_log(regular(log), header_only=True)
-                    if told.eval.dataset.sample_ids:
-                        samples = read_eval_log_samples(log, all_samples_required=False, resolve_attachments=True)
-                    else:  # a log that lists no samples is read whole
-                        samples = iter(read_eval_log(log, resolve_attachments=True).samples or ())
-                    for sample in samples:
-                        number += 1
-                        yield number, _row(told, sample)
-            except BadData as error:
-                yield number + 1, Rejected(log.name, number + 1, "", str(error))
+            with Reading(log.name, "it is no log of inspect_ai, or damaged"):
+                told = read_eval_log(regular(log), header_only=True)
+                if told.eval.dataset.sample_ids:
+                    samples = read_eval_log_samples(log, all_samples_required=False, resolve_attachments=True)
+                else:  # a log that lists no samples is read whole
+                    samples = iter(read_eval_log(log, resolve_attachments=True).samples or ())
+                for sample in samples:
+                    number += 1
+                    yield number, (told, sample)
+        except BadData as error:
+            yield number + 1, Rejected(log.name, number + 1, "", str(error))
 
 
 def _files(source: Path, kinds: tuple[str, ...]) -> list[Path]:

@@ -30,12 +30,12 @@ from tests.generate.importers import (
 )
 
 every_importer = pytest.mark.parametrize("importer", IMPORTERS.values(), ids=IMPORTERS.keys())
-_NEEDS = {"inspect": "inspect_ai"}  # packages that only the reading of a format needs
+NEEDS = {"inspect": "inspect_ai", "inspect-games": "inspect_ai"}  # packages that only the reading of a format needs
 
 
 def _marks(name: str) -> Sequence[pytest.MarkDecorator]:
-    package = _NEEDS.get(name, "json")
-    return [pytest.mark.skipif(not find_spec(package), reason=f"{package} is not installed: make inspect")]
+    package = NEEDS.get(name, "json")
+    return [pytest.mark.skipif(not find_spec(package), reason=f"{package} is not installed: make faces")]
 
 
 every_reader = pytest.mark.parametrize(
@@ -97,6 +97,7 @@ SAMPLES: dict[str, Callable[[Path], list[Path]]] = {
     "text": _alibis,
     "chat": _chats,
     "inspect": lambda folder: [inspect_log.written(folder / "cars.eval")],
+    "inspect-games": lambda folder: [inspect_log.written_games(folder / "games.eval")],
     "jsonl": _rows,
     "mini-mafia": _log,
     "avalon-nlu": lambda folder: [

@@ -319,7 +319,7 @@ def test_the_marks_of_rows_that_nobody_may_learn_from_outlive_build_and_publish(
 
 
 @pytest.mark.long
-@pytest.mark.skipif(not find_spec("inspect_ai"), reason="inspect_ai is not installed: make inspect")
+@pytest.mark.skipif(not find_spec("inspect_ai"), reason="inspect_ai is not installed: make faces")
 def test_eval_logs_in_a_dataset_are_read_by_its_name(start_hub: Callable[..., Hub], tmp_path: Path) -> None:
     log, hub, run = inspect_log.written(tmp_path / "cars.eval"), start_hub(), tmp_path / "run"
     pushed(hub, "me/logs", {"logs/cars.eval": log})

@@ -12,7 +12,7 @@ from liescope.games.record import GameRecord
 from liescope.generate.importers.importing import read_games
 from tests.generate.importers import inspect_log
 
-installed = pytest.mark.skipif(not find_spec("inspect_ai"), reason="inspect_ai is not installed: make inspect")
+installed = pytest.mark.skipif(not find_spec("inspect_ai"), reason="inspect_ai is not installed: make faces")
 
 
 @installed

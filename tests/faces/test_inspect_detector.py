@@ -8,7 +8,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +16,6 @@ import pytest
 import liescope
 from liescope import load
 from tests.detectors.test_own_rows import LABELS, LIES, TEXTS, TRUTHS
-
-pytestmark = pytest.mark.skipif(not find_spec("inspect_ai"), reason="inspect_ai is not installed: make inspect")
 
 TASK = """
 import json
