@@ -30,17 +30,22 @@ format: $(STAMP)
 	$(BIN)/ruff format .
 
 # Every face tried with the newest real packages of its tool; their versions stand in the first lines of pytest.
-faces: with-inspect with-control-arena
+faces: with-inspect with-control-arena with-verifiers with-trl
 
 # The tests of endpoints with the newest SDK of the major before.
 openai2: with-openai2
 
 # Packages that the project does not need, and the tests that do, in an environment of its own on top of the project's.
 PACKAGES_inspect := inspect_ai inspect_scout
-TESTS_inspect := tests/faces tests/generate/importers/test_inspect_logs.py tests/generate/exports/test_inspect.py \
+TESTS_inspect := tests/faces/test_inspect_detector.py tests/faces/test_inspect_games.py \
+    tests/generate/importers/test_inspect_logs.py tests/generate/exports/test_inspect.py \
     tests/contracts/test_importers.py tests/generate/importers/test_hub_data.py
 PACKAGES_control-arena := control-arena
 TESTS_control-arena := tests/faces/test_control_arena.py
+PACKAGES_verifiers := verifiers
+TESTS_verifiers := tests/faces/test_verifiers.py
+PACKAGES_trl := trl
+TESTS_trl := tests/faces/test_trl.py
 PACKAGES_openai2 := 'openai[aiohttp]>=2,<3'
 TESTS_openai2 := -m "not long" tests/generate/players/openai
 

@@ -1,7 +1,7 @@
 """A seat of a game for TRL's GRPOTrainer: an environment with typed tools, its rewards and its prompts.
 
-    GRPOTrainer(model, [reward("outcome"), reward("caught")], GRPOConfig(reward_weights=[1.0, -1.0]), prompts(range(64)),
-                environment_factory=seat("mini-mafia", "mafioso", games=64, detector="models/tfidf"))
+GRPOTrainer(model, [reward("outcome"), reward("caught")], GRPOConfig(reward_weights=[1.0, -1.0]), prompts(range(64)),
+            environment_factory=seat("mini-mafia", "mafioso", games=64, detector="models/tfidf"))
 """
 
 from __future__ import annotations
@@ -120,8 +120,8 @@ def seat(game: str, role: str, **settings: Any) -> Callable[[], Seat]:
 
 
 def reward(part: str) -> Callable[..., list[float | None]]:
-    """A reward function of one part of `liescope.table_rewards.Rewards`; its weight is the trainer's (`reward_weights`).
-    A game that the policy did not end earns the worst value; what cannot be measured earns none.
+    """A reward function of one part of `liescope.table_rewards.Rewards`, which the trainer weighs (`reward_weights`). A
+    game that the policy did not end earns the worst value; what cannot be measured earns none.
 
     Raises UnknownName for a part that does not exist.
     """

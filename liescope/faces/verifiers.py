@@ -16,6 +16,7 @@ from typing import Any
 
 import verifiers.v1 as vf
 from openai import AsyncOpenAI
+from pydantic import Field
 from verifiers.v1.dialects.chat import message_to_wire
 
 from liescope.games.record import record_to_json
@@ -30,12 +31,12 @@ class GamesConfig(vf.TasksetConfig):
     """
 
     game: str = "mini-mafia"
-    players: list[str] = ["agent:policy"]
-    seats: list[str] = []
+    players: list[str] = Field(default_factory=lambda: ["agent:policy"])
+    seats: list[str] = Field(default_factory=list)
     games: int = 100
     seed: int = 0
-    options: dict[str, Any] = {}
-    weights: dict[str, float] = {"outcome": 1.0}
+    options: dict[str, Any] = Field(default_factory=dict)
+    weights: dict[str, float] = Field(default_factory=lambda: {"outcome": 1.0})
     detector: str | None = None
 
 
@@ -130,7 +131,7 @@ class ChatHarness(vf.Harness[vf.HarnessConfig]):
         data: vf.TaskData,
     ) -> vf.ProgramResult:
         system, said = self.resolve_prompt(data)
-        messages = [{"role": "system", "content": system}] if system else []
+        messages: list[Any] = [{"role": "system", "content": system}] if system else []
         messages += [message_to_wire(message) for message in said or []]
         async with AsyncOpenAI(base_url=endpoint, api_key=secret) as client:
             await client.chat.completions.create(model=ctx.model, messages=messages)

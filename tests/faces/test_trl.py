@@ -18,6 +18,8 @@ from liescope.common.errors import UnknownName, UsageError
 from liescope.faces.trl import Seat, prompts, reward, seat
 from liescope.games.record import GameRecord
 
+pytestmark = pytest.mark.long  # `make faces` runs it; TRL is in the project's own environment, too
+
 LIE, TRUTH = 'I\'m just a villager, and "innocent" too.', "I'm the mafioso."
 TABLE: dict[str, Any] = {"players": ["scripted:steady"], "games": 2, "seed": 1, "prompts": "minimal"}
 
@@ -36,9 +38,7 @@ def planted() -> tuple[PreTrainedTokenizerFast, Qwen2ForCausalLM, list[list[str]
     tokens.chat_template = template.read_text(encoding="utf-8")
     torch.manual_seed(0)
     shape = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "max_position_embeddings": 20_000}
-    model = Qwen2ForCausalLM(
-        Qwen2Config(vocab_size=len(tokens), num_attention_heads=2, num_key_value_heads=2, **shape)
-    )
+    model = Qwen2ForCausalLM(Qwen2Config(vocab_size=len(tokens), num_attention_heads=2, num_key_value_heads=2, **shape))
     asked: list[list[str]] = []
 
     def generate(input_ids: torch.Tensor, **_: Any) -> torch.Tensor:
@@ -125,10 +125,13 @@ def test_bids_and_night_acts_have_tools() -> None:
 def test_what_a_conversation_cannot_hold_is_refused() -> None:
     with pytest.raises(UsageError, match="2 have the role villager in mini-mafia"):
         seat("mini-mafia", "villager", **TABLE)().reset()
-    one = seat("mini-mafia", "mafioso", **TABLE | {"players": ["agent:other"]})()
     with pytest.raises(UsageError, match="another agent holds"):
-        one.reset()
-        for _ in range(9):
-            one.say("Hello.")
+        talk(seat("mini-mafia", "mafioso", **TABLE | {"players": ["agent:other"]})())
     with pytest.raises(UnknownName, match="wins"):
         reward("wins")
+
+
+def talk(one: Seat) -> None:
+    one.reset()
+    for _ in range(2):
+        one.say("Hello.")

@@ -1,4 +1,4 @@
-"""Games through the environment of verifiers, with a server's model in the agents' seats, are those of a plain table."""
+"""Games through the environment of verifiers, with a server's model in agents' seats, are those of a plain table."""
 
 from __future__ import annotations
 
@@ -95,7 +95,9 @@ def test_a_game_of_an_environment_is_that_of_a_plain_table_with_the_same_answers
 
 def test_a_seat_whose_model_fails_ends_the_episode_as_a_failure(serve: Callable[[Script], Stub]) -> None:
     stub = serve(lambda request, number: fails(500) if number else answers(request, number))
-    (episode,) = episodes(stub.url, game="mini-mafia", seats=["mafioso=agent:policy"], players=["scripted:bold"], games=1)
+    (episode,) = episodes(
+        stub.url, game="mini-mafia", seats=["mafioso=agent:policy"], players=["scripted:bold"], games=1
+    )
     assert not episode.ok
     assert "ended before the game did" in episode.errors[0].message
     assert not episode.traces[0].rewards
