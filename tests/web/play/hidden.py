@@ -55,6 +55,10 @@ def leaks(received: Iterable[bytes], seat: str, record: GameRecord, strings: Ite
             act = _VERBS[event.kind]
             if event.actor and event.actor in line and act in line and (event.actor, act) not in may:
                 found.append(f"{event.kind.value} by {event.actor}: {line}")
+    pages = "\n".join(shown(data))
+    told = {deed(event) for event in view if event.text}
+    kept = {deed(event) for event in record.events if event.text and not event.seen_by(seat)}
+    found += [f"the words {words!r}" for words in kept - told if words in pages]
     own = record.seat(seat).role
     for other in roles - {own}:
         if re.search(rf"[Yy]our role\W+(?:is )?(?:an? )?{other}\b", data):

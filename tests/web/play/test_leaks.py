@@ -23,7 +23,7 @@ TABLES = (  # game, people, assessed; one after the other
     *(("mini-mafia", 4, True), ("deal", 3, False), ("werewolf", 2, False), ("mafia", 3, True)),
     *(("one-night-werewolf", 3, False), ("two-truths", 2, True), ("deal", 2, True)),
     *(("mini-mafia", 3, False), ("mini-mafia", 2, True), ("mafia", 5, False), ("one-night-werewolf", 3, True)),
-    *(("mini-mafia", 4, True), ("mini-mafia", 4, False), ("werewolf", 4, True), ("mini-mafia", 4, False)),
+    *(("mini-mafia", 4, True), ("mini-mafia", 4, False), ("werewolf", 4, True), ("cheat", 3, True)),
 )
 
 
