@@ -13,7 +13,7 @@ from liescope.benchmark.analyses.analysis_figures import DRAWN, Curves
 from liescope.benchmark.analyses.conditions_of_play import CELL, NOBODY, PLAYERS, RATER, UNKNOWN
 from liescope.benchmark.analyses.frames import Frames, GameSet, settings
 from liescope.benchmark.analyses.intervals import RULE, shares
-from liescope.benchmark.analyses.outcomes import wins_by
+from liescope.benchmark.analyses.outcomes import DECIDED, wins_by
 from liescope.benchmark.analyses.standings import answers, rows_of_games
 from liescope.benchmark.capability.counts import UNHEARD
 from liescope.common.colours import page_of
@@ -36,6 +36,9 @@ def who_won(frames: Frames) -> str:
             side = NOBODY if row["faction"] == NOBODY else f"the {row['faction']}"
             won.append(f"{side} won {row['rate']:.0%}{within}")
         said.append(f"in {number_of(part['game_id'].n_unique(), 'game')} of {game}, {', '.join(won)}")
+    alone = frames.games.filter(DECIDED & ~pl.col("game").is_in(wins["game"].unique().to_list()))
+    for (game,), part in alone.sort("game").group_by("game", maintain_order=True):
+        said.append(f"in {number_of(len(part), 'game')} of {game}, all players were on one side")
     text = "; ".join(said)
     return f"{text[0].upper()}{text[1:]}." if text else "The sources do not say who won."
 

@@ -78,10 +78,16 @@ def wins_by(frames: Frames, by: Sequence[str], games: pl.DataFrame | None = None
     """A row for each game and faction that it deals, and for "nobody" where nobody won a game of the same group:
     game_id, family, by…, faction, won.
 
-    by: columns of games. games: those that count, all if None; games without a known winner never do.
+    by: columns of games. games: those that count, all if None; games without a known winner never do, nor does a kind
+    of game whose players are all on one side, which always wins.
     """
     games = frames.games if games is None else games
-    group = games.filter(DECIDED).select("game_id", "family", *by, "winner")
+    sides = frames.seats.group_by("game_id").agg(
+        others=(pl.col("team") != pl.col("team").first()).any(), side=pl.col("team").first()
+    )
+    decided = games.filter(DECIDED).join(sides, on="game_id", maintain_order="left")
+    contested = pl.col("others") | (pl.col("side") != pl.col("winner"))
+    group = decided.filter(contested.any().over("game")).select("game_id", "family", *by, "winner")
     dealt = group.join(frames.seats.select("game_id", faction="team").unique(), on="game_id")
     undealt = (
         group.select(*by, faction="winner").unique().join(dealt, on=[*by, "faction"], how="anti", nulls_equal=True)

@@ -196,3 +196,18 @@ def test_the_first_sentence_counts_the_games_that_each_side_won_and_the_others_s
     assert second == NOBODY  # one model has nobody to be compared with
     unknown = replace(frames, games=frames.games.with_columns(winner=pl.lit(UNKNOWN)))
     assert who_won(unknown) == "The sources do not say who won."
+
+
+def test_a_game_whose_players_are_all_on_one_side_is_won_by_no_side() -> None:
+    games = [replace(werewolf("m", seed), game_id=f"game-{seed}") for seed in range(3)]
+    alone = [one_side(replace(game, game=f"{game.game}-alone", game_id=f"alone-{game.seed}")) for game in games]
+    said = who_won(load_frames([*games, *alone]))
+    assert said.startswith("In 3 games of werewolf, the ")
+    assert said.endswith("; in 3 games of werewolf-alone, all players were on one side.")
+    lost = replace(alone[0], outcome=replace(alone[0].outcome, winner="nobody", winners=()))
+    assert "the players won 67%" in who_won(load_frames([*alone[1:], lost]))
+
+
+def one_side(game: GameRecord) -> GameRecord:
+    seats = tuple(replace(seat, team="players") for seat in game.seats)
+    return replace(game, seats=seats, outcome=replace(game.outcome, winner="players", winners=(seats[0].name,)))
