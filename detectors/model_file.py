@@ -26,6 +26,7 @@ from liescope.generate.corpus.hub import download, hub_repo
 
 MODEL_FILE = "model.json"
 _LARGEST = 2**20
+_ROUNDING = 1e-4  # of log-odds in single precision
 _INSIDE = r"^\w[\w-]*(\.[\w-]+)*(/\w[\w-]*(\.[\w-]+)*)*$"  # a path without ".." or hidden parts
 Share = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=0)]
@@ -144,9 +145,11 @@ class ModelFile(Strict):
 
     @property
     def cut(self) -> float:
-        """The log-odds, before calibration, that at most 1% of ordinary chats (or else honest statements) exceed."""
+        """The log-odds, before calibration, that at most 1% of ordinary chats (or else honest statements) exceed: just
+        above the score of one of them, which others may round up.
+        """
         at = self.ordinary.at if self.ordinary else self.thresholds.get("1pct")
-        return 0.0 if at is None else self.confidence.before(at)
+        return 0.0 if at is None else self.confidence.before(at) + _ROUNDING * bool(self.training.statements)
 
 
 def read_model_file(folder: Path) -> ModelFile:

@@ -40,6 +40,10 @@ CALIBRATION_FILE = "calibration.parquet"
 ABOVE_ORDINARY = "flag_at_1pct_ordinary"
 """Whether a score is above the threshold that was chosen on ordinary chats."""
 ALONE = "it comes without the game that this detector reads"
+_NO_FLAGS = (
+    "no flags at 1% and 5% false positives: such thresholds are chosen on validation games, and there were none; train "
+    "on more games"
+)
 _MOST_ROWS = 50_000_000
 WINDOW = 4096
 """Statements that are read before they are scored: enough for batches of equal length, little enough for memory."""
@@ -90,8 +94,8 @@ class LoadedDetector:
             f"{left_out[NO_REASONING]:,} statements come without reasoning and have no score: {self.name} reads what a "
             f"speaker thought (view {self.file.text.view})",
         )
-        unlike = (self.file.units.say(UNLIKE.format(left_out[UNLIKE])),)
-        return (*unread * bool(left_out[NO_REASONING]), *self.detector.notes, *unlike * bool(left_out[UNLIKE]))
+        told = (self.file.units.say(one.format(left_out[one])) for one in (UNLIKE, _NO_FLAGS) if left_out[one])
+        return (*unread * bool(left_out[NO_REASONING]), *self.detector.notes, *told)
 
     def others(self, examples: Sequence[Example], score: Floats) -> Bools:
         """(n,): which statements, unlike those that verdicts were chosen on, get none. score: (n,), calibrated."""
@@ -161,6 +165,7 @@ class LoadedDetector:
             for level, at in self.thresholds.items()
             if level in LEVELS
         }
+        self._left_out[_NO_FLAGS] += {at for level, at in self.thresholds.items() if level in LEVELS} == {None}
         if self.file.ordinary and (at := self.file.ordinary.at) is not None:
             flags[ABOVE_ORDINARY] = flagged(pl.col("score"), at)
         first = list(_SCORED)[:3]

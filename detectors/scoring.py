@@ -245,8 +245,9 @@ def score_lines(table: pl.DataFrame, width: int | None) -> Iterator[str]:
     """
     for row in table.iter_rows(named=True):
         above = [words for column, words in _FLAGS.items() if row.get(column)]
+        below = "–" if all(row.get(column) is None for column in _FLAGS) else "not flagged"
         score = "–" if row["score"] is None else f"{row['score']:.3f}"
-        flag = row["score_null"] or (above[0] if above else "not flagged")
+        flag = row["score_null"] or (above[0] if above else below)
         verdict, text = row["verdict"] or "–", " ".join(plain(row["text"]).split())
         why = row.get("abstains")
         if width is None:

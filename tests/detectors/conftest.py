@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from liescope import train
 from liescope.data_cards.tables import SPLITS, TABLES, arrow_schema
 from liescope.detectors.detector import Detector
-from liescope.detectors.examples import Example
-from liescope.detectors.view.transcript import GameMoment
+from liescope.detectors.examples import Example, Labelled, labelled, read_statements
+from liescope.detectors.view.transcript import GameMoment, read_transcripts
 from liescope.generate.corpus.read import FORMAT, data_file, split_of
 from tests.generate.players.openai.stub import Script, Stub
 from tests.world import Once
@@ -210,6 +210,19 @@ def after_the_game(detector: Detector, examples: Sequence[Example]) -> NDArray[n
 def corpus(once: Once, make_corpus: Corpus) -> Path:
     """120 games."""
     return once("corpora/small", lambda out: make_corpus().rename(out))
+
+
+@pytest.fixture(scope="session")
+def data(corpus: Path) -> Mapping[str, Labelled]:
+    """The statements of two splits, with their games."""
+    games = read_transcripts(corpus)
+    return {name: labelled(read_statements(corpus, [name]), "role", 0, games) for name in ("train", "test")}
+
+
+@pytest.fixture
+def own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A cache folder of the test's own, for what judges reply."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
 @pytest.fixture(scope="session")

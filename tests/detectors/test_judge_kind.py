@@ -17,30 +17,20 @@ from liescope.cli import main
 from liescope.common.errors import BadData, BudgetSpent, EndpointRefused, UsageError
 from liescope.detectors.detector import silent
 from liescope.detectors.detector_registry import make
-from liescope.detectors.examples import Labelled, labelled, read_statements
+from liescope.detectors.examples import Labelled
 from liescope.detectors.judge.asking import ask_judge
 from liescope.detectors.judge.calibration import LearnedModel
 from liescope.detectors.judge.prompt import DEFAULT, FRUITLESS, read_prompt
 from liescope.detectors.kinds.judge import JudgeDetector
 from liescope.detectors.saved import load
 from liescope.detectors.text_form import TextConfig
-from liescope.detectors.view.transcript import SAID, GameMoment, Transcript, TranscriptTurn, read_transcripts
+from liescope.detectors.view.transcript import SAID, GameMoment, Transcript, TranscriptTurn
 from liescope.generate.players.run_limits import Limits
 from tests.detectors.judge_stub import material, prompt_of, stating, with_logprobs
 from tests.generate.players.openai.stub import Answer, Request, Script, Stub, says
 
+pytestmark = pytest.mark.usefixtures("own_cache")
 Serve = Callable[[Script], Stub]
-
-
-@pytest.fixture(autouse=True)
-def cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-
-
-@pytest.fixture(scope="module")
-def data(corpus: Path) -> Mapping[str, Labelled]:
-    games = read_transcripts(corpus)
-    return {name: labelled(read_statements(corpus, [name]), "role", 0, games) for name in ("train", "test")}
 
 
 def fitted(stub: Stub, data: Mapping[str, Labelled], **options: Any) -> JudgeDetector:

@@ -20,16 +20,16 @@ from liescope.cli import main
 from liescope.common.errors import BadData
 from liescope.common.statistics import expit
 from liescope.detectors.detector_registry import make
-from liescope.detectors.examples import Labelled, labelled, read_statements
+from liescope.detectors.examples import Labelled
 from liescope.detectors.judge.calibration import LearnedModel, agreement
 from liescope.detectors.judge.prompt import RUBRIC, Criterion, read_prompt, stated_criteria
 from liescope.detectors.kinds.judge import JudgeDetector
 from liescope.detectors.text_form import TextConfig
-from liescope.detectors.view.transcript import read_transcripts
 from tests.detectors.judge_stub import chance, material, prompt_of, with_logprobs
 from tests.detectors.test_local_judge import MARKS, planted
 from tests.generate.players.openai.stub import Answer, Request, Script, Stub, says
 
+pytestmark = pytest.mark.usefixtures("own_cache")
 Serve = Callable[[Script], Stub]
 NAMES = [one.name for one in read_prompt(Path(RUBRIC)).criteria]
 OWN = """
@@ -40,17 +40,6 @@ question = "Does it tell what nobody can know?"
 name = "chatter"
 question = "Is it chatter?"
 """
-
-
-@pytest.fixture(autouse=True)
-def cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-
-
-@pytest.fixture(scope="module")
-def data(corpus: Path) -> Mapping[str, Labelled]:
-    games = read_transcripts(corpus)
-    return {name: labelled(read_statements(corpus, [name]), "role", 0, games) for name in ("train", "test")}
 
 
 def by_criterion(request: Request, _number: int) -> Answer:

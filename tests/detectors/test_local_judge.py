@@ -20,6 +20,8 @@ from liescope.detectors.judge.prompt import FRUITLESS, read_prompt
 from liescope.generate.players.run_limits import Limits
 from tests.detectors.conftest import TELLS
 
+pytestmark = pytest.mark.usefixtures("own_cache")
+
 CHAT = "{% for m in messages %}user : {{ m['content'] }} {% endfor %}assistant"
 KNOWN = ["<unk>", "<s>", "</s>", "<think>", "</think>", "user", "assistant", "Yesterday"]
 MARKS = sorted(TELLS[True])
@@ -76,11 +78,6 @@ def planted(
 @pytest.fixture(scope="module")
 def wise(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return planted(tmp_path_factory.mktemp("models") / "wise")
-
-
-@pytest.fixture(autouse=True)
-def cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
 def asked(spec: str, folder: Path, said: Sequence[str] = SAID) -> Answers:

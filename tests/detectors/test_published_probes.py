@@ -21,9 +21,11 @@ import torch
 from liescope import evaluate, import_probe, publish
 from liescope.cli import main
 from liescope.common.errors import BadData, UsageError
-from liescope.common.statistics import logit
+from liescope.common.statistics import expit, logit
+from liescope.detectors.calibrate import Confidence
 from liescope.detectors.examples import Example
 from liescope.detectors.kinds.probe import CHAT, ProbeDetector, passage
+from liescope.detectors.model_file import ModelFile, TrainingFacts
 from liescope.detectors.probing.heads import Head, learn
 from liescope.detectors.probing.published import Checkpoint
 
@@ -142,6 +144,24 @@ def test_our_heads_score_there_as_here(head: str, tmp_path: Path) -> None:
     assert cut == pytest.approx(0.5)
     assert found["hyperparams"]["layer"] == 6
     assert (tmp_path / f"{sweep['default_filename']}.pt").is_file()
+
+
+@pytest.mark.parametrize("head", ["logistic", "mean-difference", "mlp"])
+def test_flags_there_are_those_here_also_of_the_statement_whose_score_is_the_threshold(
+    head: str, tmp_path: Path
+) -> None:
+    draw = np.random.default_rng(5)
+    y, groups = draw.random(120) < 0.5, np.array([f"{row // 4}" for row in range(120)])
+    states = (draw.normal(size=(120, 30)) + y[:, None] / 3).astype(np.float32)
+    ours, sure = learn(head, states, y, groups, 0.1, 0), Confidence(statements=1.3)
+    scores = sure.of_scores(expit(ours.odds(states)))
+    training = TrainingFacts.model_construct(statements=120)
+    for at in scores[:40]:
+        file = ModelFile.model_construct(thresholds={"1pct": at}, confidence=sure, training=training)
+        assert Checkpoint(ours, 7, file.cut).write(tmp_path, "mine")
+        found = torch.load(tmp_path / "probe.pt", weights_only=True)["state_dict"]
+        kind = {"logistic": "lr", "mean-difference": "dim", "mlp": "mlp"}[head]
+        assert np.array_equal(theirs(found, kind, states) > float(found["threshold"]), scores > at)
 
 
 def test_a_head_that_is_not_published_is_not_written(tmp_path: Path) -> None:

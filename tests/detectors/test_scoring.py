@@ -23,6 +23,7 @@ from typer.testing import CliRunner
 
 import liescope
 from liescope import load, score, score_file, train
+from liescope.cli import main
 from liescope.common.errors import BadData, UsageError
 from liescope.detectors import LoadedDetector
 from liescope.detectors.classifier import LieDetector
@@ -157,6 +158,26 @@ def test_a_score_at_the_threshold_is_not_flagged_and_the_next_above_is(model: Lo
     for row in validation.iter_rows(named=True):
         assert row["flag_at_5pct_fpr"] == (row["score"] > at)
     assert not validation.filter(pl.col("score") == at)["flag_at_5pct_fpr"].any()
+
+
+@pytest.mark.parametrize("folds", [0, 2])
+def test_without_validation_games_nothing_is_flagged_and_one_sentence_says_why(
+    folds: int, make_corpus: Corpus, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def all_train(rows: Rows) -> None:
+        for row in (row for table in rows.values() for row in table):
+            row["split"] = "train"
+
+    out = train("tfidf", make_corpus(games=20, change=all_train), out=tmp_path / "m", folds=folds).model
+    found = load(out)
+    assert not found.notes
+    assert found.score(["I trust Bob."])["flag_at_1pct_fpr"].to_list() == [None]
+    (note,) = found.notes
+    assert "chosen on validation games" in note
+    assert main(["score", str(out), "I trust Bob."]) == 0
+    told = capsys.readouterr()
+    assert note in told.err
+    assert told.out.split("\t")[1] == "–"
 
 
 def test_lost_texts_are_left_out_of_training_and_evaluation_and_counted(make_corpus: Corpus, tmp_path: Path) -> None:
