@@ -75,8 +75,6 @@ def analyse(
         together, and the raters are compared.
     out : str or path, optional
         A folder for report.html, report.md and a CSV file for every table.
-    progress : bool
-        Show bars on standard error.
     **settings
 
     Raises

@@ -104,10 +104,6 @@ def fit(
     ----------
     sources : path, or several
         Runs, corpora (folders, or USER/NAME on the Hub) and CSV files of counts.
-    out : str or path, optional
-        A folder for the report.
-    progress : bool
-        Show bars on standard error.
     **settings
 
     Raises

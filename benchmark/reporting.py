@@ -84,8 +84,6 @@ def report(
         said about their behaviour.
     out : str or path, optional
         A folder for report.html, report.json, counts.csv and a CSV file for every table.
-    progress : bool
-        Show bars on standard error.
     **settings
 
     Raises

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from math import log
 from pathlib import Path
 from time import monotonic
 from typing import Annotated, Any, ClassVar, Self
@@ -24,8 +22,8 @@ from liescope.detectors.detector_settings import MAX_SEED
 from liescope.detectors.examples import Example, examples_of
 from liescope.detectors.text_form import TextConfig
 from liescope.detectors.view.candidate import Reason
-from liescope.detectors.view.joint_posterior import SeatedCandidates
-from liescope.detectors.view.transcript import KILLED, GameMoment
+from liescope.detectors.view.joint_posterior import SeatedCandidates, player_logits
+from liescope.detectors.view.transcript import GameMoment
 
 Groups = NDArray[np.str_]
 """(n,): the game of each statement."""
@@ -179,9 +177,9 @@ class Detector(ABC):
         """Score by states that players kept in a folder. Raises UsageError if it did not learn from such states."""
         raise UsageError(f"this {self.kind} did not learn from states that players kept; leave --states out")
 
-    def explain(self, examples: Sequence[Example], most: int = 5) -> list[list[Reason]]:  # noqa: ARG002
-        """By example, what counts most for or against deception, strongest first. Raises UsageError if it cannot."""
-        raise UsageError(f"{self.kind} gives no reasons for its scores")
+    def explain(self, examples: Sequence[Example], most: int = 5) -> list[list[Reason]]:
+        """By example, what counts most for or against deception, strongest first; only of kinds that can say it."""
+        raise NotImplementedError
 
     @abstractmethod
     def save(self, folder: Path) -> None:
@@ -217,19 +215,6 @@ def requests_of(detector: Detector, learn: Sequence[Example], score: Sequence[Ex
     return detector.requests(learn, score) if isinstance(detector, AsksChatModel) else 0
 
 
-_EDGE = 1e-6  # probabilities stay so far from 0 and 1, whose log-odds are infinite
-
-
-def log_odds(probability: float) -> float:
-    """The log-odds of a probability, kept a millionth away from 0 and 1."""
-    inside = min(max(probability, _EDGE), 1 - _EDGE)
-    return log(inside / (1 - inside))
-
-
-NEVER = log_odds(0.0)
-"""The log-odds of a player who is ruled out."""
-
-
 def scores_of(detector: Detector, moments: Sequence[GameMoment], progress: Progress) -> list[Mapping[int, float]]:
     """By moment, the probability of each statement of the game by its place, later ones included."""
     wholes: dict[int, GameMoment] = {}
@@ -253,19 +238,3 @@ def posteriors_of_scores(
     seated = SeatedCandidates.of([len(own) for own in logits], [moment.transcript.deceivers for moment in moments])
     found = iter(seated.posterior(np.array([one for own in logits for one in own])).tolist())
     return [{name: next(found) for name in moment.transcript.names} for moment in moments]
-
-
-def player_logits(moment: GameMoment, scores: Mapping[int, float]) -> list[float]:
-    """By player, in the order of their names: the log-odds of a player's statements, averaged with that of being dealt
-    the role, so that saying little makes nobody more or less suspect; where nobody knows how many are dealt it, with
-    the mean over all statements. Killed players are ruled out: the deceivers do the killing.
-    """
-    game, own = moment.transcript, defaultdict[str, list[float]](list)
-    for at, turn in game.said(moment.upto):
-        if at in scores:
-            own[turn.player].append(log_odds(scores[at]))
-    dealt, every = (game.deceivers or 0) / len(game.names), [one for said in own.values() for one in said]
-    prior = log_odds(dealt) if 0 < dealt < 1 else sum(every) / max(len(every), 1)
-    killed = {turn.player for turn in game.turns[: moment.upto] if turn.kind == KILLED}
-    means = {name: (sum(own[name]) + prior) / (len(own[name]) + 1) for name in game.names}
-    return [NEVER if name in killed else round(mean, 9) for name, mean in means.items()]  # hides rounding: equals tie

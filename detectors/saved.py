@@ -135,8 +135,9 @@ class LoadedDetector:
         """Tables of scores, one for each window of a few thousand statements, in their order. windows: which of them to
         score; the others are still read, since games may continue from one to the next.
         """
-        if reasons:
-            _check_gives_reasons(self.file.kind)
+        able = [kind for kind in DETECTORS if DETECTORS[kind].explain is not Detector.explain]
+        if reasons and self.file.kind not in able:
+            raise UsageError(f"{self.file.kind} gives no reasons for its scores; these do: {', '.join(able)}")
         self._left_out.clear()
         reader, given, before = self.reader(columns), enumerate(statements), 0
         for number in count() if windows is None else range(windows.stop):
@@ -308,10 +309,3 @@ def _read_scores(folder: Path) -> pl.DataFrame:
     if not scores["score"].is_between(0, 1).all():
         raise BadData(f"{path} has scores that are no probabilities; {TRAIN_AGAIN}")
     return scores
-
-
-def _check_gives_reasons(kind: str) -> None:
-    """Raises UsageError for a kind that gives no reasons for its scores."""
-    *most, last = able = [one for one in DETECTORS if DETECTORS[one].explain is not Detector.explain]
-    if kind not in able:
-        raise UsageError(f"{kind} gives no reasons for its scores; {', '.join(most)} and {last} do")

@@ -148,8 +148,6 @@ def train(
         each belongs to: a group is on one side of every split; without groups each text is its own.
     out : str or path
         The folder for the model.
-    progress : bool
-        Show bars on standard error.
     **settings
     **options
         Those of the kind, as `liescope train --help` lists them.

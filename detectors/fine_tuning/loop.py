@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from pydantic import Field, TypeAdapter
@@ -129,55 +129,41 @@ Course = tuple[Losses, int, int]
 """The curves so far, the number of steps to learn from all for, and how many would be all passes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """Where the checkpoints of a training and its choice are."""
-
-    folder: Path
-
-    @classmethod
-    def of(cls, o: FineTuningOptions, items: Items, scratch: str) -> Self:
-        """The place of a training with these options on these items. scratch: that of one which keeps nothing. Raises
-        UsageError.
-        """
-        if not o.checkpoints:
-            return cls(Path(scratch))
-        check_not_in_store(o.checkpoints)
-        digest = hashlib.sha256(o.model_dump_json().encode())
-        for one in (items.tokens.ids, items.tokens.ends, items.y, items.learn, items.check):
-            digest.update(np.ascontiguousarray(one).data)
-        folder = Path(o.checkpoints) / digest.hexdigest()[:16]
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            why = error.strerror or error
-            raise UsageError(f"{folder} cannot be written ({why}); choose another --checkpoints") from error
-        return cls(folder)
-
-    def chosen(self) -> Course | None:
-        """The number of steps chosen earlier, if any."""
-        path = self.folder / _CHOSEN
-        advice = "remove it, and the number of steps is chosen again"
-        return read_json(path, TypeAdapter(Course), _LARGEST, advice) if path.is_file() else None
-
-    def keep(self, chosen: Course) -> None:
-        """Remember the choice."""
-        if processes.is_first():
-            partial = self.folder / f".{_CHOSEN}.partial"
-            partial.write_text(json.dumps(chosen), encoding="utf-8")
-            partial.replace(self.folder / _CHOSEN)
-
-    def last(self, part: str, steps: int = 0) -> str | None:
-        """The last complete checkpoint of one of its trainings, before `steps` if given, so that at least one step is
-        left to train.
-        """
-        folders = [state.parent for state in (self.folder / part).glob("checkpoint-*/trainer_state.json")]
-        found = {int(folder.name.rpartition("-")[2]): str(folder) for folder in folders}
-        left = [step for step in found if not steps or step < steps]
-        return found[max(left)] if left else None
+def kept_in(o: FineTuningOptions, items: Items, scratch: str) -> Path:
+    """Where the checkpoints and the choice of a training with these options on these items are kept. scratch: that of
+    one which keeps nothing. Raises UsageError.
+    """
+    if not o.checkpoints:
+        return Path(scratch)
+    check_not_in_store(o.checkpoints)
+    digest = hashlib.sha256(o.model_dump_json().encode())
+    for one in (items.tokens.ids, items.tokens.ends, items.y, items.learn, items.check):
+        digest.update(np.ascontiguousarray(one).data)
+    folder = Path(o.checkpoints) / digest.hexdigest()[:16]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        why = error.strerror or error
+        raise UsageError(f"{folder} cannot be written ({why}); choose another --checkpoints") from error
+    return folder
 
 
-_CHOSEN, _LARGEST = "chosen.json", 2**24  # bytes
+def keep(path: Path, chosen: Course) -> None:
+    """Remember the choice of a training, once for all its processes."""
+    if processes.is_first():
+        partial = path.with_name(f".{path.name}.partial")
+        partial.write_text(json.dumps(chosen), encoding="utf-8")
+        partial.replace(path)
+
+
+def last_checkpoint(folder: Path, steps: int = 0) -> str | None:
+    """The last complete checkpoint in a folder, before `steps` if given, so that at least one step is left to train."""
+    folders = [state.parent for state in folder.glob("checkpoint-*/trainer_state.json")]
+    found = {int(one.name.rpartition("-")[2]): str(one) for one in folders}
+    return max(((at, one) for at, one in found.items() if not steps or at < steps), default=(0, None))[1]
+
+
+_CHOOSE_AGAIN = "remove it, and the number of steps is chosen again"
 _POINTS = 0.02  # a point of the training curve for each fiftieth of the steps
 _SAVES = 0.1  # a checkpoint for each tenth of the steps
 _FEWEST_GAMES = 5  # with both classes, for the AUROC within games to choose by
@@ -217,11 +203,12 @@ def fine_tune(
 
     every = np.arange(len(items.tokens))
     with tempfile.TemporaryDirectory(prefix="liescope-") as scratch, _repeatable(o.deterministic):
-        kept = Kept.of(o, items, scratch)
+        kept = kept_in(o, items, scratch)
         run = partial(_train, fresh, items, o, precision, kept, progress)
-        losses, steps, planned = Losses(), 0, 0
-        if len(items.check) and (chosen := processes.from_first(kept.chosen())):
-            losses, steps, planned = chosen
+        losses, steps, planned, chosen = Losses(), 0, 0, kept / "chosen.json"
+        known = read_json(chosen, TypeAdapter(Course), 2**24, _CHOOSE_AGAIN) if chosen.is_file() else None
+        if len(items.check) and (known := processes.from_first(known)):
+            losses, steps, planned = known
         elif len(items.check):
             _, state = run("choosing", items.learn, items.check)
             clear_device_cache(garbage_collection=True)  # the Trainer and the model hold each other
@@ -229,7 +216,7 @@ def fine_tune(
             planned = o.max_steps or math.ceil(o.epochs * a_pass)
             steps = min(max(round(best_point(state.log_history)["epoch"] * a_pass), 1), planned)
             losses = curve(state.log_history, "training")
-            kept.keep((losses, steps, planned))
+            keep(chosen, (losses, steps, planned))
         whole, state = run("learning", every, items.check[:0], steps=steps, horizon=planned)
         losses += curve(state.log_history, "refit" if losses else "training")
         return whole, (losses, state.global_step, planned or state.max_steps)
@@ -240,7 +227,7 @@ def _train(
     items: Items,
     o: FineTuningOptions,
     precision: Precision,
-    kept: Kept,
+    kept: Path,
     progress: Progress,
     part: str,
     learn: Rows,
@@ -272,7 +259,7 @@ def _train(
             progress,
             horizon,
             model=tuned,
-            args=_arguments(kept.folder / part, o, precision, by, steps),
+            args=_arguments(kept / part, o, precision, by, steps),
             train_dataset=LabelledTokens(items.tokens, items.y, learn),
             eval_dataset=LabelledTokens(items.tokens, items.y, check) if len(check) else None,
             data_collator=_collated,
@@ -282,7 +269,7 @@ def _train(
     except (ImportError, RuntimeError, ValueError) as error:
         raise UsageError(f"the encoder cannot be fine-tuned like this ({str(error).strip()[:300]})") from error
     trainer.remove_callback(PrinterCallback)  # it prints, and standard output belongs to the command
-    trainer.train(resume_from_checkpoint=kept.last(part, steps))
+    trainer.train(resume_from_checkpoint=last_checkpoint(kept / part, steps))
     return None if len(check) else tuned.to(device()).eval(), trainer.state
 
 

@@ -15,21 +15,13 @@ from typing import Self
 import numpy as np
 
 from liescope.common.statistics import Bools, Floats
-from liescope.detectors.detector import (
-    NEVER,
-    DetectorOptions,
-    Groups,
-    Progress,
-    log_odds,
-    player_logits,
-    scores_of,
-    silent,
-)
+from liescope.detectors.detector import DetectorOptions, Groups, Progress, scores_of, silent
 from liescope.detectors.examples import Example
 from liescope.detectors.kinds.linear import LinearDetector
 from liescope.detectors.kinds.tfidf import TfidfDetector, TfidfOptions
 from liescope.detectors.text_form import TextConfig
 from liescope.detectors.view.candidate import Candidate, Reason
+from liescope.detectors.view.joint_posterior import NEVER, log_odds, player_logits
 from liescope.detectors.view.transcript import GameMoment
 
 _SAME = 1e-9  # a smaller spread is rounding: the opinion tells nobody apart

@@ -25,16 +25,8 @@ from liescope.common.sentence_encoder import (
 from liescope.common.statistics import Bools, Floats
 from liescope.detectors.detector import Detector, DetectorOptions, Groups, Progress, Publication, StepsChosen, silent
 from liescope.detectors.examples import Example
-from liescope.detectors.fine_tuning import processes
+from liescope.detectors.fine_tuning import body, processes
 from liescope.detectors.fine_tuning.batches import Tokens
-from liescope.detectors.fine_tuning.body import (
-    ADAPTER,
-    check_can_quantise,
-    limit,
-    load_adapter,
-    read_body,
-    save_adapter,
-)
 from liescope.detectors.fine_tuning.loop import Body, FineTuningOptions, Items, Losses, fine_tune
 from liescope.detectors.folds import held_out_rows
 from liescope.detectors.logistic import TRAIN_AGAIN
@@ -92,7 +84,7 @@ print(score["deceptive"] / (score["honest"] + score["deceptive"]))
         if o.quantize:
             if not o.lora:
                 raise UsageError("weights in few bits cannot learn, only LoRA updates beside them; add --lora 8")
-            check_can_quantise()
+            body.check_can_quantise()
 
     def fit(self, examples: Sequence[Example], y: Bools, groups: Groups, progress: Progress = silent) -> Self:
         self.prepare()
@@ -144,8 +136,8 @@ print(score["deceptive"] / (score["honest"] + score["deceptive"]))
         """Read an encoder, with a new head or its own."""
         o = self.options
         dtype = dtype_of(precision if o.lora else "fp32")
-        self._tokenizer, model, fresh = read_body(folder, CLASSES if new else None, o.attention, dtype, o.quantize)
-        self._limit = limit(self._tokenizer, model, o.max_length)
+        self._tokenizer, model, fresh = body.read_body(folder, CLASSES if new else None, o.attention, dtype, o.quantize)
+        self._limit = body.limit(self._tokenizer, model, o.max_length)
         return model, fresh
 
     def _rows(self, texts: Sequence[str]) -> Tokens:
@@ -184,7 +176,7 @@ print(score["deceptive"] / (score["honest"] + score["deceptive"]))
             self._model.save_pretrained(folder / PART)
             self._tokenizer.save_pretrained(folder / PART)
             return
-        save_adapter(folder / ADAPTER, self._model, self._tokenizer, encoder_id(o.encoder) or "")
+        body.save_adapter(folder / body.ADAPTER, self._model, self._tokenizer, encoder_id(o.encoder) or "")
         if o.encoder == LOCAL:
             others = [path.name for path in self._base.iterdir() if path.is_dir() or path.suffix not in _FILES]
             shutil.copytree(self._base, folder / PART, ignore=lambda *_: others, copy_function=shutil.copyfile)
@@ -196,11 +188,11 @@ print(score["deceptive"] / (score["honest"] + score["deceptive"]))
         precision, _ = to_score_in(o.precision, device())
         if o.lora:
             if o.quantize:
-                check_can_quantise()
+                body.check_can_quantise()
             detector._base = encoder_folder(saved_name(folder, o.encoder))
             with Reading(folder, TRAIN_AGAIN):
                 model, new = detector._open(detector._base, precision, new=True)
-                model = load_adapter(folder / ADAPTER, model, detector._tokenizer, o.lora, new, o.encoder)
+                model = body.load_adapter(folder / body.ADAPTER, model, detector._tokenizer, o.lora, new, o.encoder)
         else:
             for needed in ("config.json", "model.safetensors"):
                 path = Path(saved_name(folder, LOCAL, needed))

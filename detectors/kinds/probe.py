@@ -34,23 +34,9 @@ from liescope.detectors.detector_settings import WORDS
 from liescope.detectors.examples import Example, place_of
 from liescope.detectors.folds import Rows, leaving_out
 from liescope.detectors.logistic import TRAIN_AGAIN, read_numbers, two_columns, write_numbers
-from liescope.detectors.probing.heads import ATTENTION, Head, HeadName, learn
-from liescope.detectors.probing.heads import States as HeadStates
-from liescope.detectors.probing.language_model import (
-    ANSWER,
-    ASKS,
-    EACH,
-    SYSTEM,
-    USER,
-    YES_NO,
-    Activations,
-    LanguageModel,
-    Passage,
-    Read,
-    States,
-    language_model,
-    read_questions,
-)
+from liescope.detectors.probing import language_model as lm
+from liescope.detectors.probing.heads import ATTENTION, Head, HeadName, States, learn
+from liescope.detectors.probing.language_model import ANSWER, ASKS, EACH, SYSTEM, USER, YES_NO, Passage
 from liescope.detectors.probing.styles import doubled
 from liescope.detectors.text_form import TextConfig, clean, hide_roles, textualize, viewed
 from liescope.games.core import Place
@@ -74,7 +60,7 @@ class ProbeOptions(DetectorOptions):
     form: Literal["auto", "chat", "text"] = Field(
         default="auto", description="chat, through its chat template, or plain text; auto: chat if it has a template"
     )
-    read: Read = Field(
+    read: lm.Read = Field(
         default="tokens",
         description="tokens: a statement's states; last: that at its last token; answer: that at the answer to whether "
         "it was a lie; yes-no: that answer's log-odds",
@@ -117,16 +103,16 @@ class ProbeDetector(Detector):
     )
 
     options: ProbeOptions
-    _states: Activations
+    _states: lm.Activations
     _heads: dict[str, Head]  # "" for all lies, and by type
     _latest: tuple[Sequence[Example], dict[str, Floats]] = ((), {})
     _told: tuple[str, ...] = ()
     _counts: Counter[str]
-    _kept: Mapping[Place, States] = {}
+    _kept: Mapping[Place, lm.States] = {}
 
     def prepare(self) -> None:
         o = self.options
-        read_questions(o.questions)
+        lm.read_questions(o.questions)
         if o.states and (o.read in ASKS or self.text.view != WORDS):
             raise UsageError("players keep the states of what they said: use --states with --read tokens or last alone")
         if o.head == ATTENTION and (o.states or o.read != "tokens"):
@@ -176,10 +162,10 @@ class ProbeDetector(Detector):
     def _open(self) -> None:
         """Settle of which language model and layers to read what, and how."""
         o = self.options
-        questions = (o.asked or read_questions(o.questions)) if o.read in ASKS else ()
+        questions = (o.asked or lm.read_questions(o.questions)) if o.read in ASKS else ()
         if o.questions and not questions:
             raise UsageError(f"nothing is asked with --read {o.read}; use --questions with --read {' or '.join(ASKS)}")
-        model = language_model(o.model)
+        model = lm.language_model(o.model)
         layers = candidates(model, o)
         if o.form == CHAT and not model.has_template:
             raise UsageError(f"{o.model} has no chat template; read plain text with --form text")
@@ -188,12 +174,12 @@ class ProbeDetector(Detector):
         self._told, self._kept = (), {}
         self._set(model, self._keep(model, o.states) if o.states else layers)
 
-    def _set(self, model: LanguageModel, layers: tuple[int, ...]) -> None:
+    def _set(self, model: lm.LanguageModel, layers: tuple[int, ...]) -> None:
         o, self._counts = self.options, Counter()
         read = EACH if o.head == ATTENTION else o.read
-        self._states = Activations(model, layers, o.max_length, read, o.asked)
+        self._states = lm.Activations(model, layers, o.max_length, read, o.asked)
 
-    def _keep(self, model: LanguageModel, folder: str) -> tuple[int, ...]:
+    def _keep(self, model: lm.LanguageModel, folder: str) -> tuple[int, ...]:
         """Use the states that players kept in a folder; their layers."""
         from liescope.generate.players.kept_states import states_said
 
@@ -208,7 +194,7 @@ class ProbeDetector(Detector):
             super().use_states(folder)
         self._keep(self._states.model, folder)
 
-    def _learn(self, states: HeadStates, y: Bools, groups: Groups, types: NDArray[np.str_]) -> None:
+    def _learn(self, states: States, y: Bools, groups: Groups, types: NDArray[np.str_]) -> None:
         """The head for all lies, and those for a type, which learn from no lie of another or an unknown one."""
         rows = {"": np.ones(len(y), bool)}
         if self.options.by_type != "single":
@@ -220,11 +206,11 @@ class ProbeDetector(Detector):
             self._told += (f"probe: types of deception with at least {_LIES} lies, and a head of their own: {told}",)
         self._heads = {kind: self._head(states[own], y[own], groups[own]) for kind, own in rows.items()}
 
-    def _head(self, states: HeadStates, y: Bools, groups: Groups) -> Head:
+    def _head(self, states: States, y: Bools, groups: Groups) -> Head:
         return learn(self.options.head, states, y, groups, self.options.strength, self.options.seed)
 
     def _best_layer(
-        self, states: States, y: Bools, groups: Groups, models: NDArray[np.str_], progress: Progress
+        self, states: lm.States, y: Bools, groups: Groups, models: NDArray[np.str_], progress: Progress
     ) -> tuple[int, str]:
         """(the layer with the highest mean held-out AUROC, what was held out: speaking models, or else games)."""
         from sklearn.metrics import roc_auc_score
@@ -283,7 +269,7 @@ class ProbeDetector(Detector):
     def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:
         detector = cls(text, options)
         o = detector.options
-        model = language_model(saved_name(folder, o.model, what="language model"))
+        model = lm.language_model(saved_name(folder, o.model, what="language model"))
         if not 1 <= o.layer <= model.layers:
             raise BadData(f"{folder} names the layer {o.layer} of {model.layers}; {TRAIN_AGAIN}")
         if o.form == "auto" or (o.form == CHAT and not model.has_template):
@@ -302,7 +288,7 @@ class ProbeDetector(Detector):
             )
         return detector
 
-    def _read(self, examples: Sequence[Example], progress: Progress, remember: bool = False) -> States:
+    def _read(self, examples: Sequence[Example], progress: Progress, remember: bool = False) -> lm.States:
         kept = [self._kept.get(place) if self._kept and (place := place_of(one)) else None for one in examples]
         rows = [at for at, one in enumerate(kept) if one is None]
         passages = [passage(examples[at], self.text, self.options.form == CHAT) for at in rows]
@@ -316,7 +302,7 @@ class ProbeDetector(Detector):
         self._tell()
         return np.stack([one for one in kept if one is not None])
 
-    def _chosen(self, states: States) -> NDArray[np.float32]:
+    def _chosen(self, states: lm.States) -> NDArray[np.float32]:
         """What is read of the layer that was chosen."""
         found: NDArray[np.float32] = states[:, self._states.layers.index(self.options.layer)].astype(np.float32)
         return found
@@ -364,7 +350,7 @@ def _file(kind: str) -> str:
     return f"head{kind and '-'}{kind}.safetensors"
 
 
-def candidates(model: LanguageModel, o: ProbeOptions) -> tuple[int, ...]:
+def candidates(model: lm.LanguageModel, o: ProbeOptions) -> tuple[int, ...]:
     """The layers to choose among, from the first to the last. Raises UsageError for a layer that does not exist."""
     if o.layer > model.layers:
         raise UsageError(f"{o.model} has {model.layers} layers; --layer {o.layer} is none of them")

@@ -197,10 +197,6 @@ def audit(
     corpus : str, path or data
         A corpus folder, a corpus on the Hub ("USER/NAME"), or a run's folder. Or data at hand, with `labels` and
         `groups`, as `train` takes it.
-    out : str or path, optional
-        A folder for the report.
-    progress : bool
-        Show bars on standard error.
     **settings
 
     Raises

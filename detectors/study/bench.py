@@ -266,10 +266,6 @@ def bench(
         Model folders, models on the Hub, kinds such as "tfidf", or "judge:openai:NAME" for a chat model.
     suite : str or path
         "chat", "games", "all", or a TOML file of your own.
-    out : str or path, optional
-        A folder for the report.
-    progress : bool
-        Show bars on standard error.
     **settings
 
     Raises

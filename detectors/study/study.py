@@ -33,16 +33,9 @@ from liescope.detectors.examples import (
 )
 from liescope.detectors.folds import Rows
 from liescope.detectors.saved import LoadedDetector, load
+from liescope.detectors.study import controls
 from liescope.detectors.study.beside_judges import JudgeFacts, Judges, judge_statements
 from liescope.detectors.study.checks import copies, shuffles
-from liescope.detectors.study.controls import (
-    BESIDE_DETECTORS,
-    CONTROLS,
-    REASONING_LENGTH,
-    ROLE_ORACLE,
-    most_telling,
-    with_k_of_n,
-)
 from liescope.detectors.study.figures import Figure
 from liescope.detectors.study.findings import EvaluationResult
 from liescope.detectors.study.metrics import DIFFERENCE, POOLED, WITHIN
@@ -249,15 +242,15 @@ def control_scores(
     if not scheme.repeats:
         too_few = Units.of(statements["game"].unique()).games
         return [], [f"controls, {target}: too few {too_few} to learn from"]
-    table, tables = with_k_of_n(statements, target), list[pl.DataFrame]()
-    own = (name for name in BESIDE_DETECTORS if (name, target) != (ROLE_ORACLE, ROLE))
-    known = [name for name in own if CONTROLS[name].knows(table)]
+    table, tables = controls.with_k_of_n(statements, target), list[pl.DataFrame]()
+    own = (name for name in controls.BESIDE_DETECTORS if (name, target) != (controls.ROLE_ORACLE, ROLE))
+    known = [name for name in own if controls.CONTROLS[name].knows(table)]
     for done, name in enumerate(known, 1):
-        tables.append(scheme.table(CONTROLS[name].made(table, plan.seed), CONTROL + name, target))
+        tables.append(scheme.table(controls.CONTROLS[name].made(table, plan.seed), CONTROL + name, target))
         progress(f"controls of {target}", done, len(known))
     if reasoned and (thought := table.filter(keeps_reasoning())).height:
-        probe = CONTROLS[REASONING_LENGTH].made(thought, plan.seed)
-        tables.append(scheme.among(thought["statement_id"]).table(probe, CONTROL + REASONING_LENGTH, target))
+        probe = controls.CONTROLS[controls.REASONING_LENGTH].made(thought, plan.seed)
+        tables.append(scheme.among(thought["statement_id"]).table(probe, CONTROL + controls.REASONING_LENGTH, target))
     return tables, []
 
 
@@ -329,7 +322,7 @@ class Study:
         checks = [*copies(models, scores, self.kept, self.plan, self.scheme)]
         checks += filter(None, [shuffles(self.used, self.scheme, self.target, self.plan, self.progress)])
         self.progress("figures", 1, 1)
-        best = most_telling(self.evaluated, self.target)
+        best = controls.most_telling(self.evaluated, self.target)
         silent = silent_note(collected(read(self.corpus, "games"), self.corpus))
         said = (words for one in checks if not one.bad for words in one.sentences)
         return EvaluationResult(

@@ -207,10 +207,6 @@ def transfer(
     ----------
     corpora : path, or several
         Corpus folders, corpora on the Hub, or runs; none with a suite.
-    out : str or path, optional
-        A folder for the report.
-    progress : bool
-        Show bars on standard error.
     **settings
     **options
         Those of the detectors, as `liescope transfer --help` lists them.

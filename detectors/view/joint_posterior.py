@@ -6,13 +6,16 @@ With a known number k of deceivers, the players' labels are independent Bernoull
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import log
 
 import numpy as np
 from numpy.typing import NDArray
 
 from liescope.common.statistics import Bools, Floats, expit, logit
+from liescope.detectors.view.transcript import KILLED, GameMoment
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,3 +131,29 @@ def _rows(seats: SeatedCandidates, which: Bools) -> NDArray[np.int64]:
     size = (seats.place >= 0).sum(axis=1)
     place = seats.place[which & (seats.deceivers < size)]
     return np.asarray(place[place >= 0], dtype=np.int64)
+
+
+def log_odds(probability: float) -> float:
+    """The log-odds of a probability, kept a millionth away from 0 and 1."""
+    inside = min(max(probability, _EDGE), 1 - _EDGE)
+    return log(inside / (1 - inside))
+
+
+NEVER = log_odds(0.0)
+"""The log-odds of a player who is ruled out."""
+
+
+def player_logits(moment: GameMoment, scores: Mapping[int, float]) -> list[float]:
+    """By player, in the order of their names: the log-odds of a player's statements, averaged with that of being dealt
+    the role, so that saying little makes nobody more or less suspect; where nobody knows how many are dealt it, with
+    the mean over all statements. Killed players are ruled out: the deceivers do the killing.
+    """
+    game, own = moment.transcript, defaultdict[str, list[float]](list)
+    for at, turn in game.said(moment.upto):
+        if at in scores:
+            own[turn.player].append(log_odds(scores[at]))
+    dealt, every = (game.deceivers or 0) / len(game.names), [one for said in own.values() for one in said]
+    prior = log_odds(dealt) if 0 < dealt < 1 else sum(every) / max(len(every), 1)
+    killed = {turn.player for turn in game.turns[: moment.upto] if turn.kind == KILLED}
+    means = {name: (sum(own[name]) + prior) / (len(own[name]) + 1) for name in game.names}
+    return [NEVER if name in killed else round(mean, 9) for name, mean in means.items()]  # hides rounding: equals tie

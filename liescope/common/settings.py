@@ -259,10 +259,17 @@ def given_type(hint: Any) -> Any:
     return plain
 
 
+_USUAL = {
+    "out": "out : str or path, optional\n    A folder for the report.",
+    "progress": "progress : bool\n    Show bars on standard error.",
+}
+"""The entries of parameters that many functions have, unless a docstring has its own."""
+
+
 def takes(declared: type[OptionsModel], others: str = "") -> Callable[[F], F]:
     """Show in a function's signature and docstring which options its `**settings` are. others: the name that stands in
     the signature for its other keywords. In the docstring, they take the place of the entry `**settings` in the section
-    Parameters.
+    Parameters, after those of `_USUAL`.
     """
 
     def decorate(function: F) -> F:
@@ -274,8 +281,11 @@ def takes(declared: type[OptionsModel], others: str = "") -> Callable[[F], F]:
         ]
         rest = [inspect.Parameter(others, inspect.Parameter.VAR_KEYWORD, annotation=Any)] if others else []
         function.__dict__["__signature__"] = signature.replace(parameters=[*own, *keywords, *rest])
-        entries = "\n".join(line for each in settings for line in _documented(each))
-        function.__doc__ = inspect.cleandoc(function.__doc__ or "").replace("**settings", entries, 1)
+        told = inspect.cleandoc(function.__doc__ or "")
+        usual = [words for name, words in _USUAL.items() if name in signature.parameters and f"\n{name} : " not in told]
+        listed = [line for each in settings for line in _documented(each)]
+        entries = "\n".join([*usual, *listed] if "\nParameters\n" in told else listed)
+        function.__doc__ = told.replace("**settings", entries, 1)
         return function
 
     return decorate

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import logit
 
-from liescope.detectors.detector import NEVER, player_logits, scores_of, silent
+from liescope.detectors.detector import scores_of, silent
 from liescope.detectors.detector_registry import make
 from liescope.detectors.examples import Example, Labelled, labelled, read_statements
 from liescope.detectors.kinds.duo import DuoDetector, together
@@ -19,6 +19,7 @@ from liescope.detectors.kinds.linear import LinearDetector
 from liescope.detectors.kinds.tfidf import TfidfDetector
 from liescope.detectors.text_form import TextConfig
 from liescope.detectors.view.candidate import Candidate
+from liescope.detectors.view.joint_posterior import NEVER, player_logits
 from liescope.detectors.view.transcript import KILLED, GameMoment, TranscriptTurn, read_transcripts
 
 _opinion = st.lists(st.integers(-40, 40), min_size=5, max_size=5).map(lambda values: np.array(values) / 8)

@@ -28,7 +28,7 @@ from liescope.detectors.detector_registry import load_parts, make
 from liescope.detectors.examples import Example, Labelled, labelled, read_statements
 from liescope.detectors.fine_tuning.batches import Batches, Tokens
 from liescope.detectors.fine_tuning.body import read_body
-from liescope.detectors.fine_tuning.loop import FineTuningOptions, Kept, best_point, ranking
+from liescope.detectors.fine_tuning.loop import FineTuningOptions, best_point, keep, ranking
 from liescope.detectors.fine_tuning.loop import _arguments as arguments
 from liescope.detectors.folds import held_out_rows
 from liescope.detectors.kinds.encoder import EncoderDetector
@@ -488,7 +488,7 @@ def test_the_model_that_chose_is_gone_before_the_one_that_is_kept_is_read(
         seen.append(weakref.ref(found[1]))
         return found
 
-    monkeypatch.setattr("liescope.detectors.kinds.encoder.read_body", watched)
+    monkeypatch.setattr("liescope.detectors.fine_tuning.body.read_body", watched)
     options = {"encoder": str(tiny_encoder), "batch_size": 32, "max_steps": 2}
     detector = make("encoder", TextConfig(), options).fit(data.examples, data.y, data.groups)
     assert detector.chosen
@@ -512,13 +512,12 @@ def test_only_the_first_process_writes_what_was_chosen_and_the_weights(
 ) -> None:
     detector = fit()
     monkeypatch.setenv("RANK", "1")
-    kept = Kept(tmp_path)
-    kept.keep(([], 1, 2))
+    keep(tmp_path / "chosen.json", ([], 1, 2))
     detector.save(tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {"losses.json"}
     monkeypatch.setenv("RANK", "0")
-    kept.keep(([], 1, 2))
-    assert kept.chosen() == ([], 1, 2)
+    keep(tmp_path / "chosen.json", ([], 1, 2))
+    assert json.loads((tmp_path / "chosen.json").read_text("utf-8")) == [[], 1, 2]
 
 
 def test_of_several_processes_each_scores_its_share_and_the_sum_is_the_whole(
