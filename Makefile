@@ -30,7 +30,7 @@ format: $(STAMP)
 	$(BIN)/ruff format .
 
 # Every face tried with the newest real packages of its tool; their versions stand in the first lines of pytest.
-faces: with-inspect with-control-arena with-verifiers with-trl
+faces: with-inspect with-control-arena with-verifiers with-trl with-textarena
 
 # The tests of endpoints with the newest SDK of the major before.
 openai2: with-openai2
@@ -46,6 +46,8 @@ PACKAGES_verifiers := verifiers
 TESTS_verifiers := tests/faces/test_verifiers.py
 PACKAGES_trl := trl
 TESTS_trl := tests/faces/test_trl.py
+PACKAGES_textarena := textarena
+TESTS_textarena := tests/faces/test_textarena.py
 PACKAGES_openai2 := 'openai[aiohttp]>=2,<3'
 TESTS_openai2 := -m "not long" tests/generate/players/openai
 

@@ -22,7 +22,7 @@ from liescope.games.core import Ask, Event
 from liescope.games.game_registry import find_game
 from liescope.games.record import GameRecord, Status, record
 from liescope.games.session import Session
-from liescope.generate.players.agent import AgentDesk
+from liescope.generate.players.agent import Agent, AgentDesk
 from liescope.generate.players.parsing import read_reply
 from liescope.generate.players.player_protocol import Halt, Player, Shared
 from liescope.generate.players.prompts import Prompts, Templates
@@ -149,6 +149,12 @@ class Table:
     def seats(self) -> dict[str, str]:
         """The role of each seat: for trainers, not for prompts."""
         return {seat.name: seat.role for seat in self.record.seats}
+
+    @property
+    def agents(self) -> dict[str, str]:
+        """The seats of agents, with their names; of a game that had ended before, none."""
+        players = {} if self._job.live is None else self._job.live[1]
+        return {seat: player.model for seat, player in players.items() if isinstance(player, Agent)}
 
     def rewards(self) -> dict[str, Rewards]:
         """What each seat has earned, by name; before the end, of what has been said and done so far."""

@@ -12,6 +12,7 @@ NEEDS = {
     "test_control_arena.py": ("control_arena",),
     "test_inspect_detector.py": ("inspect_ai",),
     "test_inspect_games.py": ("inspect_ai", "inspect_scout"),
+    "test_textarena.py": ("textarena",),
     "test_trl.py": ("trl",),
     "test_verifiers.py": ("verifiers",),
 }
