@@ -266,9 +266,9 @@ def environment(
     **settings: Any,
 ) -> Table:
     """A live game for agents: game `number` of the plan that `play` makes of the same settings. The seats of a player
-    `agent:NAME` are answered by the caller (`Table.answer`), under this name in the record; all others play as in a
-    run. No share of unusable replies stops it unless `max_fallbacks` is given. In an async program, open it with
-    `asyncio.to_thread`.
+    `agent:NAME` are answered by the caller (`Table.answer`): they stand in the record as the model of this name. All
+    others play as in a run. No share of unusable replies stops it unless `max_fallbacks` is given. In an async program,
+    open it with `asyncio.to_thread`.
 
     Parameters
     ----------
