@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
 
 _ADDRESS = re.compile(r"@https?://.*$")
-_PREFIX = re.compile(r"^(?:openai:|local:|agent:|vertex_ai:|models?:|.*[/\\])")  # a kind of player, a provider, a folder
+_PREFIX = re.compile(r"^(?:openai:|local:|agent:|vertex_ai:|models?:|.*[/\\])")  # of a player, a provider, a folder
 _FILE = re.compile(r"\.(?:gguf|ggml|bin|safetensors)$")
 _QUANTISATION = re.compile(
     r"[-_.:](?:(?:i?q[1-8](?:[-_](?:[0-9km]|k[-_](?:s|m|l|xl)|xxs|xs|s|m|l|nl))*)|(?:u?int|fp|bf|nf|mxfp)\d+|[48]-?bit|"
