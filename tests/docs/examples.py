@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-# Tested elsewhere: the set-up of a checkout, the extras by the tests of the wheel, clusters, other tools by their faces.
+# Tested elsewhere: the set-up of a checkout, the extras by the tests of the wheel, clusters, other tools by faces.
 ELSEWHERE = {"make", "pip", "git", "kubectl", "ray", "sbatch", "vf-eval"}
 _FENCE = re.compile(
     r'^(?P<indent> *)```(?P<language>\w+)(?: title="(?P<title>[^"]+)")?[^\n]*\n'
