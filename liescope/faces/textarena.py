@@ -18,7 +18,7 @@ from liescope.games.game_registry import PROMPTS
 from liescope.live_table import Table, environment
 
 
-class GameEnv(ta.Env):  # type: ignore[misc]
+class GameEnv(ta.Env):
     """A game at the table that `liescope.environment` opens with these settings; without players among them, every seat
     is an agent's. The seats of agents are TextArena's players, by their order; those that are asked at once have their
     turns one after the other. table: of the game under way.
