@@ -7,6 +7,7 @@ manifest (`liescope.games.defaults`); nothing falls back to another game.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import TypeVar
 
@@ -115,10 +116,12 @@ def _merged(having: Mapping[PlayableGame, Setting]) -> Setting:
 
 
 def _defaults(having: Mapping[PlayableGame, Setting]) -> str:
-    """The default shown in the help: one number, or one per game; nothing for switches and names."""
+    """The default shown in the help: the most common number, and the games with another; nothing for switches and
+    names.
+    """
     numbers = {game.name: each.default for game, each in having.items() if each.type in (int, float)}
     if not numbers:
         return ""
-    same = len(set(numbers.values())) == 1
-    each = f"{next(iter(numbers.values())):g}" if same else ", ".join(f"{name} {n:g}" for name, n in numbers.items())
-    return f" [default: {each}]"
+    usual = Counter(numbers.values()).most_common(1)[0][0]
+    others = ", ".join(f"{name} {number:g}" for name, number in numbers.items() if number != usual)
+    return f" [default: {usual:g}{others and f'; {others}'}]"

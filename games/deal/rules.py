@@ -34,7 +34,7 @@ class DealSpec(GameSpec):
     """Who buys, and for how long; more options in `GameSpec`."""
 
     buyers: int = Field(default=2, ge=1, le=2, description="Number of buyers, 1 or 2.")
-    days: int = Field(default=2, ge=1, description="Days after which the game ends without a deal.")
+    days: int = Field(default=2, ge=1, description="Days after which the game ends without a winner.")
     rounds: int = Field(default=1, ge=1, description="Rounds of discussion a day.")
 
     def composition(self) -> dict[str, int]:
