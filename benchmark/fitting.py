@@ -14,6 +14,7 @@ from liescope.benchmark.benchmark_settings import FitSettings
 from liescope.benchmark.capability import effects
 from liescope.benchmark.capability.count_sources import load_conditions
 from liescope.benchmark.capability.counts import Counts, stated
+from liescope.benchmark.capability.forms import Form, form_of
 from liescope.benchmark.capability.model import identified, rows_for, variant
 from liescope.benchmark.capability.posterior import Posterior
 from liescope.benchmark.capability.posterior import fit as sample_posterior
@@ -46,23 +47,27 @@ class FitResult:
 
     fits: one for each condition that could be fitted; unfit: why others could not, by their names. scores: one row for
     each condition and model, highest m first: condition (where there are several), model, m, m_sd, m_lo, m_hi, m_games
-    and the same of d and v (`liescope.benchmark.capability.results.scores`). cells: the counts with their predictions
-    (`predictions`). findings: three sentences on who leads, if that is settled; notes: sentences that must accompany
+    and the same of d and v (`liescope.benchmark.capability.results.scores`); of contests, of m and v. cells: the counts
+    with their predictions (`predictions`). findings: who leads, if that is settled; notes: sentences that must accompany
     these figures. report: the page, None if none was requested.
     """
 
     fits: tuple[ConditionFit, ...]
     scores: pl.DataFrame
     cells: pl.DataFrame
-    findings: tuple[str, str, str]
+    findings: tuple[str, ...]
     notes: tuple[str, ...]
     unfit: Mapping[str, str] = field(default_factory=dict)
     report: Path | None = None
 
+    @property
+    def form(self) -> Form:
+        return form_of(self.cells)
+
     def __repr__(self) -> str:
-        games = int(self.cells["games"].sum())
+        games = int(self.cells[self.form.of].sum())
         conditions = f", {len(self.fits)} conditions" if len(self.fits) > 1 else ""
-        return f"<FitResult: {self.scores['model'].n_unique()} models, {games} games{conditions}>"
+        return f"<FitResult: {self.scores['model'].n_unique()} models, {games} {self.form.of}{conditions}>"
 
     @property
     def posteriors(self) -> dict[str, Posterior]:
@@ -98,7 +103,8 @@ def fit(
     """Fit a capability model to the games of runs or corpora, or to tables of counts.
 
     Models and terms are those of `liescope.benchmark.capability.model`; "paper" is the published logit
-    p = v (m - d). Conditions that cannot be fitted are left out, with the reason in the result.
+    p = v (m - d). Games whose rules tell who tried to deceive whom (`PlayableGame.contests`) have logit p = m - v.
+    Conditions that cannot be fitted are left out, with the reason in the result.
 
     Parameters
     ----------
@@ -142,10 +148,11 @@ def fit_counts(conditions: Mapping[str, Counts], own: FitSettings, progress: boo
     with progress_bars(progress) as bar:
         task = bar.add_task("sampling", total=len(conditions), note="")
         for name, counts in conditions.items():
-            bar.update(task, note=f"{counts.games} games, {counts.cells.height} combinations {name}".strip())
+            bar.update(task, note=f"{counts.games} {counts.form.of}, {counts.cells.height} combinations {name}".strip())
             try:
+                model = variant(own.model, own.term, counts.form)
                 rows = rows_for(counts if own.drawn_votes == "keep" else counts.undrawn, own.term)
-                chosen = identified(rows, variant(own.model, own.term))
+                chosen = identified(rows, model)
                 posterior = sample_posterior(rows, own, chosen)
                 fits.append(ConditionFit(name, counts, posterior, goodness(posterior)))
             except (UsageError, NotConverged) as error:

@@ -25,6 +25,7 @@ from liescope.benchmark.benchmark_settings import FitSettings, ReportSettings
 from liescope.benchmark.capability.count_sources import is_file, load_conditions
 from liescope.benchmark.capability.counts import Counts
 from liescope.benchmark.capability.fit_report import fit_page
+from liescope.benchmark.capability.forms import THREE_ROLES, form_of
 from liescope.benchmark.capability.posterior import sample_longer
 from liescope.benchmark.capability.results import labelled
 from liescope.benchmark.fitting import FitResult, fit_counts
@@ -206,15 +207,22 @@ def _capabilities(gathered: Gathered) -> Report:
             tables={_file(name): table for name, table in told.tables.items()},
             missing={f"{_SCORES}: {name}": reason for name, reason in told.missing.items()},
         )
-    cells = {name: counts.cells for name, counts in gathered.conditions.items()}
+    cells = _of_roles(gathered)
     told = answers(rows_of_counts(cells) if cells or gathered.games is None else rows_of_games(gathered.games.frames))
     findings = told.findings
     if not told.tables and gathered.told:
         findings += gathered.told.findings[:1]  # who won
     elif not told.tables:
-        games, wins = (int(gathered.counts[name].sum()) for name in ("games", "mafia_wins"))
-        findings += (f"The mafia won {wins / games:.1%} of {games} games.",)
+        form = form_of(gathered.counts)
+        games, wins = (int(gathered.counts[name].sum()) for name in (form.of, form.won))
+        findings += (f"{form.total.capitalize()} {wins / games:.1%} of {games} {form.of}.",)
     return replace(told, findings=findings, missing={_SCORES: gathered.unfit})
+
+
+def _of_roles(gathered: Gathered) -> dict[str, pl.DataFrame]:
+    """The counts by condition of games with three roles."""
+    found = gathered.conditions.items()
+    return {name: counts.cells for name, counts in found if counts.form is THREE_ROLES}
 
 
 def _file(name: str) -> str:
@@ -224,7 +232,7 @@ def _file(name: str) -> str:
 
 def _backgrounds(gathered: Gathered) -> Report:
     """Scores against fixed backgrounds, and their agreement with the capability model."""
-    cells = {name: counts.cells for name, counts in gathered.conditions.items()}
+    cells = _of_roles(gathered)
     posteriors = {one.condition: one.posterior for one in gathered.fit.fits} if gathered.fit else {}
     return part_of_conditions(cells, posteriors) if cells else Report()
 

@@ -289,11 +289,14 @@ def strict_majority(votes: Sequence[str], voters: int) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Contest:
-    """One attempt of a seat to deceive another, both by name, and whether it succeeded."""
+    """One attempt of a seat to deceive another, both by name, and whether it succeeded. together: this deceiver's
+    judges decided as one, so that all of these contests ended alike.
+    """
 
     deceiver: str
     judge: str
     fooled: bool
+    together: bool = False
 
 
 def lied(claims: Iterable[ClaimData]) -> bool:

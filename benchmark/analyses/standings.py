@@ -14,7 +14,8 @@ from liescope.benchmark.analyses.analysis_figures import DRAWN, Dots
 from liescope.benchmark.analyses.disclosure import investigating_roles
 from liescope.benchmark.analyses.intervals import LEAST, SMALLER, adjusted_difference
 from liescope.benchmark.analyses.votes import honest_votes
-from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, PLAYERS, VOTER, schema
+from liescope.benchmark.capability.counts import schema
+from liescope.benchmark.capability.forms import DECEIVER, DISCLOSER, PLAYERS, VOTER
 from liescope.common.figures import style, svg
 from liescope.common.report.contents import Report, Section
 from liescope.common.statistics import LEVEL, holm, p_value

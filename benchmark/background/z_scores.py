@@ -14,7 +14,8 @@ import numpy as np
 import polars as pl
 
 from liescope.benchmark.capability.backend import TAILS, Array
-from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, VOTER, schema
+from liescope.benchmark.capability.counts import schema
+from liescope.benchmark.capability.forms import DECEIVER, DISCLOSER, VOTER
 from liescope.common.statistics import laplace
 
 DESIGN = {

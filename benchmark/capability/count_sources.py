@@ -11,24 +11,32 @@ from typing import Any
 
 import polars as pl
 
+from liescope.benchmark.capability.contests import count_contests, has_contests
 from liescope.benchmark.capability.counts import (
-    DECEIVER,
-    DISCLOSER,
-    PLAYERS,
-    SCHEMA,
     TABLES,
-    VOTER,
     Counts,
     add,
     count_by_settings,
+    schema_of,
     stated,
     tally,
+    why_not,
+    with_settings,
+)
+from liescope.benchmark.capability.forms import (
+    CONTESTS,
+    DECEIVER,
+    DISCLOSER,
+    JUDGE,
+    THREE_ROLES,
+    VOTER,
+    Form,
 )
 from liescope.benchmark.capability.model import leave_out
 from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.common.stores import local
 from liescope.common.text import number_of
-from liescope.generate.corpus.open import OpenedGames, check_apart, open_games
+from liescope.generate.corpus.open import OpenedGames, check_apart, open_games, records
 from liescope.generate.corpus.read import SILENT
 from liescope.generate.importers.importer_protocol import Rejected
 from liescope.generate.importers.tables import read_rows
@@ -39,39 +47,44 @@ MOST_DIGITS = 12  # the largest count; more must be a mistake and would overflow
 
 
 def read_counts(path: Path) -> Counts:
-    """Counts of a table, CSV or any other that `read_rows` reads, with the columns of PLAYERS, mafia_wins and games, in
-    any order; rows of the same cell are added up, further columns are ignored.
+    """Counts of a table, CSV or any other that `read_rows` reads, with the columns of a form in any order; rows of the
+    same cell are added up, further columns are ignored.
 
     Raises UsageError if there is no such file, BadData (naming the line) where its content cannot be counts.
     """
     try:
-        rows = [_cell(row, f"{path}, line {number}") for number, row in read_rows(path)]
+        found = list(read_rows(path))
     except FileNotFoundError:
         raise UsageError(f"there is no file {path}; give a CSV file of counts or the folder of a run") from None
-    if not rows:
+    if not found:
         raise BadData(f"{path} holds no counts; each line after the header is a cell")
-    return Counts(tally(pl.DataFrame(rows, SCHEMA, orient="row")))
+    form = CONTESTS if any(JUDGE in row for _, row in found if not isinstance(row, Rejected)) else THREE_ROLES
+    rows = [_cell(row, form, f"{path}, line {number}") for number, row in found]
+    return Counts(tally(pl.DataFrame(rows, schema_of(form), orient="row")))
 
 
-def _cell(row: Mapping[str, Any] | Rejected, where: str) -> tuple[str | int, ...]:
-    """The values of a row in the order of SCHEMA. A count is a whole number, or 23.0 as spreadsheets write it."""
+def _cell(row: Mapping[str, Any] | Rejected, form: Form, where: str) -> tuple[str | int, ...]:
+    """The values of a row in the order of its columns. A count is a whole number, or 23.0 as spreadsheets write it."""
     if isinstance(row, Rejected):
         raise BadData(f"{where}: {row.reason}")
-    if missing := [column for column in SCHEMA if column not in row]:
+    if missing := [column for column in form.columns if column not in row]:
         raise BadData(
-            f"{where}: there is no column {missing[0]!r}; counts have the columns {', '.join(SCHEMA)}, this file has "
-            f"{', '.join(row) or 'none'}"
+            f"{where}: there is no column {missing[0]!r}; counts have the columns {', '.join(form.columns)}, this file "
+            f"has {', '.join(row) or 'none'}"
         )
-    *players, wins, games = ("" if row[column] is None else str(row[column]).strip() for column in SCHEMA)
+    *players, wins, games = ("" if row[column] is None else str(row[column]).strip() for column in form.columns)
     if not all(players):
-        raise BadData(f"{where}: a cell needs the names of a {DECEIVER}, a {DISCLOSER} and a {VOTER}")
+        *others, last = (f"a {role}" for role in form.players)
+        raise BadData(f"{where}: a cell needs the names of {', '.join(others)} and {last}")
     numbers = [count.removesuffix(".0") for count in (wins, games)]
-    for column, whole in zip(("mafia_wins", "games"), numbers, strict=True):
+    for column, whole in zip((form.won, form.of), numbers, strict=True):
         if not (whole.isascii() and whole.isdigit() and len(whole) <= MOST_DIGITS):
             raise BadData(f"{where}: {column} is {whole!r}; it must be a whole number, zero or more")
     won, played = map(int, numbers)
     if played < 1 or won > played:
-        raise BadData(f"{where}: {won} mafia wins in {played} games is impossible; check both columns")
+        raise BadData(
+            f"{where}: {won} {form.won.replace('_', ' ')} in {played} {form.of} is impossible; check both columns"
+        )
     return (*players, won, played)
 
 
@@ -106,10 +119,15 @@ def load_conditions(
         )
     found: dict[tuple[str, str], list[Counts]] = {}
     for games in opened:
-        for kind, counts in count_by_settings(games.tables).items():
+        for kind, counts in _counted(games).items():
             found.setdefault(kind, []).append(counts)
     if files:
         found["", "{}"] = [read_counts(local(file)) for file in files]
+    if len({counts.form for several in found.values() for counts in several if counts.games}) > 1:
+        raise UsageError(
+            f"games of a {DECEIVER}, a {DISCLOSER} and a {VOTER} and contests of a deceiver and a judge have no common "
+            "scale; fit them apart"
+        )
     settings = [json.loads(stated_settings) for _, stated_settings in found]
     named = labels([("", one) for one in settings])
     if len(set(named)) < len(named):  # the same settings, other rules
@@ -136,6 +154,18 @@ def load_conditions(
     return kept
 
 
+def _counted(games: OpenedGames) -> dict[tuple[str, str], Counts]:
+    """The games of one source, by (game, settings): contests where the rules tell of them, else the three roles."""
+    table = games.tables["games"]
+    told = table["game"].is_in([name for name in table["game"].unique() if has_contests(name)])
+    found = count_by_settings({**games.tables, "games": table.filter(~told)})
+    if told.any():
+        contested = with_settings(table.filter(told)).select("game_id", "game", "settings", why_not())
+        by_id = {name: ((game, settings), why) for name, game, settings, why in contested.iter_rows()}
+        found |= count_contests(by_id, records(games.source))
+    return found
+
+
 def is_file(path: Path) -> bool:
     """Whether a source names a file of counts, existing or not."""
     return local(path).is_file() or (not local(path).exists() and path.suffix == ".csv")
@@ -155,10 +185,13 @@ def _without(parts: Mapping[str, Counts], model: str) -> dict[str, Counts]:
     found = {}
     for name, counts in parts.items():
         kept = replace(counts, cells=leave_out(counts.cells, model), played=leave_out(counts.played, model))
-        if games := counts.games - kept.games:
+        if counts.form is CONTESTS:
+            left = f"{counts.games - kept.games} of {counts.games} contests are left out, in which {model} is."
+            kept = replace(kept, notes=(*counts.notes, left))
+        elif games := counts.games - kept.games:
             kept = replace(kept, excluded={**counts.excluded, f"{model} played in them": games})
         found[name] = kept
     if all(found[name].games == parts[name].games for name in parts):
-        players = (set(counts.cells[column]) for counts in parts.values() for column in PLAYERS)
+        players = (set(counts.cells[column]) for counts in parts.values() for column in counts.form.players)
         raise UnknownName("model", model, set().union(*players))
     return found

@@ -289,10 +289,12 @@ class Density:
     def __init__(self, rows: pl.DataFrame, variant: Variant) -> None:
         names, index = code_rows(rows, variant)
         self.names = names | ({"rho": ("every combination",)} if variant.dispersed else {})
+        if len(variant.form.parameters) < 3:  # nothing is multiplied: the factor is one number, 1
+            names, index = names | {"": ("all",)}, index | {"": np.zeros(rows.height, dtype=np.int64)}
         self._variant = variant
         sizes = np.array([len(levels) for levels in names.values()])
         begins = np.cumsum([0, *sizes])
-        wins, games = (rows[column].to_numpy().astype(np.int64) for column in ("mafia_wins", "games"))
+        wins, games = (rows[column].to_numpy().astype(np.int64) for column in (variant.form.won, variant.form.of))
         lengths, times = np.unique(games, return_counts=True)
         self._of = np.repeat(np.arange(len(sizes)), sizes - 1)
         effects = len(self._of)
@@ -307,7 +309,7 @@ class Density:
             np.full(effects, _FAR),
             np.array([variant.prior_sd(name) for name in names]),
             MEAN_SD / (1.0 if variant.dispersed else math.sqrt(sizes[1])),
-            (np.bincount(index["v"], games) + 1) / (games.sum() + sizes[2]),  # not 0 before any game
+            (np.bincount([*index.values()][2], games) + 1) / (games.sum() + sizes[2]),  # not 0 before any game
             variant.offset,
             variant.dispersed,
         )
@@ -345,7 +347,7 @@ class Density:
     def parameters(self, y: Array) -> dict[str, Array]:
         """The parameters at each of many points; y: shape (..., dimensions), each parameter: shape (..., names)."""
         theta, _ = self._at(y)
-        found = dict(zip(self._variant.vectors, np.split(theta, self._plan.begins[1:-1], axis=-1), strict=True))
+        found = dict(zip(self._variant.vectors, np.split(theta, self._plan.begins[1:-1], axis=-1), strict=False))
         if self._variant.dispersed:
             found["rho"] = 1 / (1 + np.exp(-(y @ self._factor[-1:].T + self._centre[-1:])))
         return found
@@ -354,13 +356,13 @@ class Density:
         """The sds of m, d, v, b and shifts at each of many points, shape (...); empty where they are given."""
         if not self._variant.dispersed:
             return {}
-        return dict(zip(self._variant.vectors, np.moveaxis(np.exp(self._at(y)[1]), -1, 0), strict=True))
+        return dict(zip(self._variant.vectors, np.moveaxis(np.exp(self._at(y)[1]), -1, 0), strict=False))
 
     def _at(self, y: Array) -> tuple[Array, Array]:
         """(all parameters in a row, the log sds of their vectors) at each of many points."""
         x = y.reshape(-1, self.dimensions) @ self._factor.T + self._centre
         theta, effects = np.empty((len(x), self._plan.begins[-1])), np.empty(len(self._of))
-        log_sds = np.empty((len(x), len(self._variant.vectors)))
+        log_sds = np.empty((len(x), len(self._plan.widths)))
         for number, point in enumerate(x):
             keen = parameters(point, self._plan, effects, theta[number], log_sds[number])
             log_sds[number, :2] -= keen
@@ -405,7 +407,7 @@ class Density:
         values, vectors = np.linalg.eigh((curve + curve.T) / 2)
         values = np.maximum(values, _FLATTEST)
         mass = np.nan_to_num(-found.fun - np.log(values).sum() / 2, nan=-np.inf)
-        effects, log_sds = np.empty(len(self._of)), np.empty(len(self._variant.vectors))
+        effects, log_sds = np.empty(len(self._of)), np.empty(len(plan.widths))
         parameters(x, plan, effects, theta := np.empty(plan.begins[-1]), log_sds)
         variance = np.exp(2 * log_sds)[self._of]
         return _Mode(x, float(mass), (vectors * values) @ vectors.T, plan, effects, theta, variance)

@@ -9,7 +9,8 @@ from scipy.special import expit
 
 from liescope.benchmark.analyses.analysis_figures import Dots, stated_conditions
 from liescope.benchmark.analyses.intervals import LEAST, SMALLER
-from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, VOTER, schema
+from liescope.benchmark.capability.counts import schema
+from liescope.benchmark.capability.forms import DECEIVER, DISCLOSER, VOTER
 from liescope.benchmark.capability.model import SLIPS
 from liescope.benchmark.capability.posterior import Posterior, slip_rates
 from liescope.benchmark.capability.results import labelled, summary

@@ -16,11 +16,11 @@ from liescope.benchmark.background.background_report import part_of_conditions
 from liescope.benchmark.benchmark_settings import SamplerOptions
 from liescope.benchmark.capability import effects
 from liescope.benchmark.capability.backend import versions
-from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, PLAYERS, VOTER, stated
-from liescope.benchmark.capability.model import ROLES
+from liescope.benchmark.capability.counts import stated
+from liescope.benchmark.capability.forms import CONTESTS, THREE_ROLES, form_of
 from liescope.benchmark.capability.priors import MOVES, moves
-from liescope.benchmark.capability.results import CHECKED, labelled, tidy_draws
-from liescope.benchmark.capability.sentences import HEADS, TITLE, of_each, reading, separated
+from liescope.benchmark.capability.results import SPREAD, labelled, tidy_draws
+from liescope.benchmark.capability.sentences import of_each, separated
 from liescope.common.colours import COLOURS, MUTED
 from liescope.common.figures import legend, name_axis, stacked, style, svg
 from liescope.common.report.contents import Column, Content, Report, Section, Table, terminal, with_interval
@@ -32,18 +32,19 @@ if TYPE_CHECKING:
     from liescope.benchmark.fitting import ConditionFit, FitResult
 
 WORST = 5  # combinations shown, those furthest from their predictions
-TITLES = {name: f"{head} as the {ROLES[name]}" for name, head in HEADS.items()}
 
 
 def forest(table: pl.DataFrame) -> Figure:
-    """Scores with their intervals, a panel each for m, d and v, models in the order of the table; a dot for each
-    condition.
+    """Scores with their intervals, a panel for each, models in the order of the table; a dot for each condition.
 
     table: `liescope.benchmark.capability.results.scores`, with the column condition where there are several.
     """
+    form = THREE_ROLES if "d" in table.columns else CONTESTS
     parts = pl.concat(
-        table.with_columns(rate=name, lo=f"{name}_lo", hi=f"{name}_hi", panel=pl.lit(TITLES[name]))
-        for name in TITLES
+        table.with_columns(
+            rate=name, lo=f"{name}_lo", hi=f"{name}_hi", panel=pl.lit(f"{head} as the {form.roles[name]}")
+        )
+        for name, head in form.heads.items()
         if name in table.columns
     )
     colours: Colours = None if "condition" in table.columns else "model"
@@ -54,11 +55,12 @@ def forest(table: pl.DataFrame) -> Figure:
 
 @style()
 def predictive(cells: pl.DataFrame) -> Figure:
-    """Observed against predicted win rate of the mafia, one point per cell; orange if outside the interval.
+    """Observed against predicted rate of successes, one point per cell; orange if outside the interval.
 
     cells: as `liescope.benchmark.capability.results.predictions` gives it.
     """
     figure, (panel,) = stacked([4.6])
+    rate = form_of(cells).rate
     panel.plot([0, 1], [0, 1], color=MUTED, linewidth=1, linestyle=":")
     entries = {}
     for where, colour in (("inside", COLOURS["blue"]), ("outside", COLOURS["vermillion"])):
@@ -66,8 +68,8 @@ def predictive(cells: pl.DataFrame) -> Figure:
             panel.vlines(part["predicted"], part["lo"], part["hi"], color=colour, linewidth=1, alpha=0.35)
             panel.plot(part["predicted"], part["observed"], "o", color=colour, markersize=4)
             entries[f"{where} its interval: {part.height}"] = colour
-    panel.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal", ylabel="observed win rate of the mafia")
-    name_axis(figure, "predicted win rate of the mafia; lines: 95% intervals")
+    panel.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal", ylabel=f"observed {rate}")
+    name_axis(figure, f"predicted {rate}; lines: 95% intervals")
     legend(figure, entries)
     return figure
 
@@ -76,7 +78,9 @@ def fit_report(result: FitResult) -> Report:
     """The report: its page, tables, figures and draws, and the scores against backgrounds beside those of the fit."""
     posteriors = result.posteriors
     converged = {name: one for name, one in posteriors.items() if not one.faults}
-    background = part_of_conditions({name: one.cells for name, one in posteriors.items()}, converged)
+    background = None
+    if result.form is THREE_ROLES:
+        background = part_of_conditions({name: one.cells for name, one in posteriors.items()}, converged)
     files: dict[str, Content] = {
         "capability.json": result.to_json(),
         "draws.parquet": labelled({name: tidy_draws(one) for name, one in posteriors.items()}, len(posteriors) > 1),
@@ -89,7 +93,8 @@ def fit_report(result: FitResult) -> Report:
 def fit_page(result: FitResult, more: Report | None = None) -> Report:
     """The page of a fit, without the files. more: sections before the last."""
     beside = [effects.part(result.posteriors), more or Report()]
-    games, wins = (int(result.cells[name].sum()) for name in ("games", "mafia_wins"))
+    form = result.form
+    games, wins = (int(result.cells[name].sum()) for name in (form.of, form.won))
     several = len(result.fits) > 1
     checks = {fit.condition: pl.DataFrame(fit.goodness.checks) for fit in result.fits}
     tables = {
@@ -103,16 +108,16 @@ def fit_page(result: FitResult, more: Report | None = None) -> Report:
         tables |= part.tables
         missing |= part.missing
     return Report(
-        TITLE,
+        form.title,
         result.findings,
         svg(forest(result.scores), "forest"),
-        f"Scores with 95% intervals by model: m of the {DECEIVER}, d of the {DISCLOSER}, v of the {VOTER}.",
+        f"Scores with 95% intervals by model: {', '.join(f'{name} of the {form.roles[name]}' for name in form.leads)}.",
         result.notes,
-        f"{games} games in {result.cells.height} combinations of {result.scores['model'].n_unique()} players; the "
-        f"mafia won {wins / games:.1%}. Fitted with Liescope {version('liescope')}.",
+        f"{games} {form.of} in {result.cells.height} combinations of {result.scores['model'].n_unique()} players; "
+        f"{form.total} {wins / games:.1%}. Fitted with Liescope {version('liescope')}.",
         (
-            _scores(result.scores),
-            Section("reading", "How to read the scores", reading("b" in result.scores.columns)),
+            _scores(result),
+            Section("reading", "How to read the scores", form.reading[: 2 + ("b" in result.scores.columns)]),
             _fit(result),
             _priors(result, tables["priors"], tables["checks"]),
             *(section for part in beside for section in part.sections),
@@ -130,14 +135,14 @@ def fit_lines(result: FitResult) -> Iterator[str]:
         yield f"wrote {plain(str(result.report))}"
 
 
-def _scores(scores: pl.DataFrame) -> Section:
-    columns = [Column(name, head, interval=True) for name, head in HEADS.items()]
+def _scores(result: FitResult) -> Section:
+    columns = [Column(name, head, interval=True) for name, head in result.form.heads.items()]
     return Section(
         "scores",
         "Scores of the models",
         (),
         "Posterior means with central 95% intervals; a dash where a model never held the role. Highest m first.",
-        table=Table.of(scores, (Column("condition"), Column("model"), *columns)),
+        table=Table.of(result.scores, (Column("condition"), Column("model"), *columns)),
         file="capability.csv",
         printed=True,
     )
@@ -148,7 +153,7 @@ def _fit(result: FitResult) -> Section:
         yield part.goodness.sentence()
         yield from separated(part.posterior.cells, part.posterior.variant.offset)
 
-    columns = ["condition", *PLAYERS, "games", "observed", "predicted", "lo", "hi"]
+    columns = ["condition", *result.form.players, result.form.of, "observed", "predicted", "lo", "hi"]
     furthest = result.cells.sort((pl.col("observed") - pl.col("predicted")).abs(), descending=True).head(WORST)
     inside = (
         f"{int(result.cells['inside'].sum()) / result.cells.height:.1%} of the combinations lie in the 95% interval "
@@ -160,7 +165,7 @@ def _fit(result: FitResult) -> Section:
         (*of_each(result.fits, told), inside),
         "lo to hi: the central 95% interval that the fit predicts for as many new games.",
         svg(predictive(result.cells), "predictive"),
-        "Observed against predicted win rate of the mafia, a point for each combination of players.",
+        f"Observed against predicted {result.form.rate}, a point for each combination of players.",
         furthest.select([name for name in columns if name in furthest.columns]),
         file="counts.csv",
         picture="predictive.png",
@@ -169,7 +174,7 @@ def _fit(result: FitResult) -> Section:
 
 def _priors(result: FitResult, moved: pl.DataFrame, checks: pl.DataFrame) -> Section:
     def told(part: ConditionFit) -> Iterator[str]:
-        for figure in CHECKED:
+        for figure in (result.form.rate, SPREAD):
             rows = (list(row.values())[1:] for row in part.goodness.checks if row["figure"] == figure)
             said = (f"{of} {with_interval(*each) if each[1] < each[2] else f'{each[0]:.2f}'}" for of, *each in rows)
             yield f"{figure[0].upper()}{figure[1:]}: {', '.join(said)}."
@@ -184,7 +189,7 @@ def _priors(result: FitResult, moved: pl.DataFrame, checks: pl.DataFrame) -> Sec
         "not sampled again: k says how far that can be trusted; where it is above 0.7, both figures go on in a "
         "straight line.",
         svg(Dots(axis, "source", "figure", stated_conditions, value="value")(checks), "checks"),
-        "The mafia's win rate and its spread: as observed, by the fitted model, by the priors alone.",
+        "The rate and its spread: as observed, by the fitted model, by the priors alone.",
         Table.of(moved, [Column("condition"), *(Column(name, format="z.2f") for name in MOVES)]),
         file="priors.csv",
     )

@@ -1,4 +1,5 @@
-"""The capability model: logit p = v_k (m_i - d_j), the chance that deceiver i wins against discloser j and voter k.
+"""The capability model: logit p = v_k (m_i - d_j), the chance that deceiver i wins against discloser j and voter k; or,
+for contests, logit p = m_i - v_j, the chance that deceiver i fools judge j.
 
 Mini-Mafia paper, Eq. 2. m is how well a model deceives, d how well it discloses, v how strongly it responds, as the
 voter, to the gap; v may be negative. The default adds an offset b_k of each voter, so that one who leans to one side
@@ -28,10 +29,14 @@ half-normal, lets the width of v vanish when games are few (Chung et al. 2013, d
 that each d is N(0, 2). Its means agree with the published ones; the printed standard deviations are larger, as they
 divide all draws by one number, the mean of v over the posterior. A mean v of 1 assumes that players listen, on average,
 to the better speaker. Scores compare within one fit; across fits the scale differs.
+
+In contests the judge's v stands in the place of d, with its priors, and nothing is multiplied: the mean of all v says
+how rarely judges are fooled.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -41,12 +46,12 @@ import polars as pl
 from scipy.sparse import csr_array, hstack
 
 from liescope.benchmark.capability.backend import Array
-from liescope.benchmark.capability.counts import DISCLOSER, DRAWN, PLAYERS, VOTER, Counts
+from liescope.benchmark.capability.counts import DRAWN, Counts
+from liescope.benchmark.capability.forms import CONTESTS, DISCLOSER, PLAYERS, THREE_ROLES, VOTER, Form, form_of
 from liescope.common.errors import UnknownName, UsageError
 
 Index = npt.NDArray[np.int64]
 
-PARAMETERS = ("m", "d", "v")
 SHIFTS = ("name", "last", "seat")
 """Terms added to the logit by what a game happened to be dealt: the name of the deceiver (Eq. 8), the role that speaks
 last, the place of the deceiver in the order of seats."""
@@ -68,25 +73,28 @@ RHO_PRIOR = (1.0, 19.0)  # of a Beta: the correlation of two games of one combin
 class Variant:
     """A capability model. offset: whether each voter has an offset b. dispersed: whether counts are beta-binomial and
     the widths of m, d, v and b learned; otherwise counts are binomial and the widths are the published ones. terms:
-    some of TERMS.
+    some of TERMS. form: what it is of; contests have neither offset nor terms.
     """
 
     offset: bool
     dispersed: bool
     terms: tuple[str, ...] = ()
+    form: Form = THREE_ROLES
 
     @property
     def name(self) -> str:
         """What it adds to what, and its terms: "offset+dispersion+last"."""
-        base = f"{'offset' if self.offset else 'paper'}{'+dispersion' if self.dispersed else ''}"
+        core = "margin" if self.form is CONTESTS else "offset" if self.offset else "paper"
+        base = f"{core}{'+dispersion' if self.dispersed else ''}"
         return "+".join((base, *self.terms))
 
     @property
     def formula(self) -> str:
         """The logit, and what else differs, in words."""
-        what = f"the {VOTER}'s vote for the {DISCLOSER}" if SLIPS in self.terms else "the mafia's win"
-        added = "".join(f" + {name}" for name in self.vectors[len(PARAMETERS) :])
-        return f"logit of {what} = v (m - d){added}; {'beta-binomial' if self.dispersed else 'binomial'} counts"
+        what = f"the {VOTER}'s vote for the {DISCLOSER}" if SLIPS in self.terms else self.form.event
+        added = "".join(f" + {name}" for name in self.vectors[len(self.form.parameters) :])
+        core = "m - v" if self.form is CONTESTS else "v (m - d)"
+        return f"logit of {what} = {core}{added}; {'beta-binomial' if self.dispersed else 'binomial'} counts"
 
     @property
     def shifts(self) -> tuple[str, ...]:
@@ -96,7 +104,7 @@ class Variant:
     @property
     def vectors(self) -> tuple[str, ...]:
         """The names of the parameter vectors in the logit."""
-        return (*PARAMETERS, *(("b",) if self.offset else ()), *self.shifts)
+        return (*self.form.parameters, *(("b",) if self.offset else ()), *self.shifts)
 
     def prior_sd(self, name: str) -> float:
         """The scale of a vector's Rayleigh prior, or the width itself if not learned."""
@@ -107,12 +115,15 @@ PAPER = Variant(offset=False, dispersed=False)
 DEFAULT = Variant(offset=True, dispersed=True)
 """The one that predicts: see docs/results/capability.md for its score on combinations that it has not seen."""
 MODELS = {one.name: one for one in (DEFAULT, PAPER)}
+MARGIN = Variant(offset=False, dispersed=True, form=CONTESTS)
+"""The one for contests."""
 
 
-def variant(name: str, terms: Sequence[str] = ()) -> Variant:
-    """The model of that name with these terms.
+def variant(name: str, terms: Sequence[str] = (), form: Form = THREE_ROLES) -> Variant:
+    """The model of that name with these terms; for contests, MARGIN in place of the default.
 
-    Raises UnknownName for a name or term that does not exist, UsageError for slips with a shift.
+    Raises UnknownName for a name or term that does not exist, UsageError for slips with a shift, and for terms or the
+    published model with contests.
     """
     if name not in MODELS:
         raise UnknownName("capability model", name, MODELS)
@@ -122,11 +133,17 @@ def variant(name: str, terms: Sequence[str] = ()) -> Variant:
     found = replace(MODELS[name], terms=tuple(term for term in TERMS if term in terms))
     if found.shifts and SLIPS in terms:
         raise UsageError(f"the term {SLIPS} cannot be joined with {', '.join(found.shifts)}; leave one out")
+    if form is CONTESTS:
+        if terms or name != DEFAULT.name:
+            raise UsageError(
+                f"contests of a deceiver and a judge have one model, {MARGIN.name}; leave --model and --term out"
+            )
+        return MARGIN
     return found
 
 
 def rows_for(counts: Counts, terms: Sequence[str] = ()) -> pl.DataFrame:
-    """Counts with the columns of PLAYERS, mafia_wins, games, sorted: a row for each combination; with a shift, for each
+    """Counts, sorted: a row for each combination; with a shift, for each
     combination and value of it; with slips, also the voter's votes (readable, for one of the other two),
     votes_for_discloser, and for each role ROLE_votes (readable), ROLE_slips (for the voter) and ROLE_drawn.
 
@@ -151,15 +168,11 @@ def rows_for(counts: Counts, terms: Sequence[str] = ()) -> pl.DataFrame:
     return counts.played.group_by(keys).agg(**sums).sort(keys)
 
 
-ROLES = dict(zip((*PARAMETERS, "b"), (*PLAYERS, VOTER), strict=True))
-"""By parameter of a model, the role in which it has it, which is the column of the rows."""
-
-
 def code_rows(rows: pl.DataFrame, variant: Variant) -> tuple[dict[str, tuple[str, ...]], dict[str, Index]]:
     """(the entries of each parameter vector, sorted; for each row the index into it), by name of the vector."""
     names, index = {}, {}
     for name in variant.vectors:
-        column = rows[ROLES.get(name, name)]
+        column = rows[variant.form.roles.get(name, name)]
         names[name] = tuple(sorted(set(column)))
         place = {level: number for number, level in enumerate(names[name])}
         index[name] = np.array([place[level] for level in column], dtype=np.int64)
@@ -168,13 +181,13 @@ def code_rows(rows: pl.DataFrame, variant: Variant) -> tuple[dict[str, tuple[str
 
 def logits(rows: pl.DataFrame, names: Mapping[str, tuple[str, ...]], draws: Mapping[str, Array]) -> Array:
     """The logit of each row in each draw, shape (draws, rows). draws: flat, shape (draws, names), by parameter."""
-    values = {}
+    values, form = {}, form_of(rows)
     for name, drawn in draws.items():
         if name != "rho":
             place = {one: number for number, one in enumerate(names[name])}
-            values[name] = drawn[:, [place[one] for one in rows[ROLES.get(name, name)]]]
-    added = (value for name, value in values.items() if name not in PARAMETERS)
-    return np.asarray(sum(added, values["v"] * (values["m"] - values["d"])))
+            values[name] = drawn[:, [place[one] for one in rows[form.roles.get(name, name)]]]
+    one, other, *by = (values.pop(name) for name in form.parameters)
+    return np.asarray(sum(values.values(), math.prod(by, start=one - other)))
 
 
 def identified(cells: pl.DataFrame, variant: Variant) -> Variant:
@@ -184,13 +197,15 @@ def identified(cells: pl.DataFrame, variant: Variant) -> Variant:
 
 def check_identified(cells: pl.DataFrame, variant: Variant = PAPER) -> None:
     """Raises UsageError if data of this shape, or these counts, cannot identify the parameters of a model."""
-    models = sorted(set().union(*(cells[column] for column in PLAYERS)))
+    form = form_of(cells)
+    models = sorted(set().union(*(cells[column] for column in form.players)))
     if len(models) < 2:
         raise UsageError(
             f"a fit compares models, and these counts have {len(models) or 'none'}; play games of at least two models"
         )
-    if cells["mafia_wins"].sum() in (0, cells["games"].sum()):
-        raise UsageError("one side won every game, which says nothing about how models differ; play more games")
+    if cells[form.won].sum() in (0, cells[form.of].sum()):
+        every = "one side won every game" if form is THREE_ROLES else "every contest ended alike"
+        raise UsageError(f"{every}, which says nothing about how models differ; play more games")
     missing, free = undetermined(cells, variant)
     if missing:
         guilty = [model for model in models if undetermined(leave_out(cells, model), variant)[0] < missing]
@@ -203,7 +218,7 @@ def check_identified(cells: pl.DataFrame, variant: Variant = PAPER) -> None:
 
 
 def undetermined(cells: pl.DataFrame, variant: Variant = PAPER) -> tuple[int, int]:
-    """(how many of m, d, v and b cannot be determined from these cells, how many there are apart from the symmetries).
+    """(how many of the parameters cannot be determined from these cells, how many there are apart from the symmetries).
 
     Read from the rank of the derivative of logit p at a point in general position: every parameter must move some cell.
     """
@@ -211,18 +226,19 @@ def undetermined(cells: pl.DataFrame, variant: Variant = PAPER) -> tuple[int, in
         return 0, 0
     names, index = code_rows(cells, replace(variant, terms=()))
     random = np.random.default_rng(0)
-    m, d, v = (random.normal(size=len(names[name])) for name in PARAMETERS)
-    i, j, k = (index[name] for name in PARAMETERS)
-    moves = {"m": v[k], "d": -v[k], "v": m[i] - d[j], "b": np.ones(cells.height)}
+    one, other, *by = (random.normal(size=len(names[name]))[index[name]] for name in variant.form.parameters)
+    keen = math.prod(by, start=np.ones(cells.height))
+    by_each = (keen, -keen, *(one - other for _ in by), np.ones(cells.height))
+    moves = dict(zip((*variant.form.parameters, "b"), by_each, strict=False))
     rows = np.arange(cells.height)
     slopes = hstack(
         [csr_array((moves[name], (rows, at)), (cells.height, len(names[name]))) for name, at in index.items()]
     )
-    free = max(slopes.shape[1] - (2 + variant.offset), 0)
+    free = max(slopes.shape[1] - (1 + len(by) + variant.offset), 0)
     rank = int(np.linalg.matrix_rank((slopes.T @ slopes).toarray(), hermitian=True))
     return free - rank, free
 
 
 def leave_out(cells: pl.DataFrame, model: str) -> pl.DataFrame:
     """The cells without this model in any role."""
-    return cells.filter(~pl.any_horizontal(pl.col(PLAYERS) == model))
+    return cells.filter(~pl.any_horizontal(pl.col(form_of(cells).players) == model))

@@ -12,8 +12,9 @@ from scipy.special import expit
 
 from liescope.benchmark.benchmark_settings import SamplerOptions
 from liescope.benchmark.capability.backend import Array, load, mixing, sample
-from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, PLAYERS, VOTER, schema, tally
-from liescope.benchmark.capability.model import PAPER, PARAMETERS, ROLES, SLIPS, Variant, check_identified, logits
+from liescope.benchmark.capability.counts import schema, tally
+from liescope.benchmark.capability.forms import DECEIVER, DISCLOSER, PLAYERS, VOTER, Form
+from liescope.benchmark.capability.model import PAPER, SLIPS, Variant, check_identified, logits
 from liescope.common.errors import NotConverged, UnknownName
 from liescope.common.statistics import laplace
 
@@ -97,7 +98,6 @@ def win_chances(rows: pl.DataFrame, for_discloser: Array, rates: pl.DataFrame) -
     return np.asarray(1 - both - one - (1 - deceiver) * discloser * (voter + (1 - voter) / 3))
 
 
-ROLE_OF = {name: f"as the {role}" for name, role in ROLES.items()} | {"b": f"the {VOTER}'s offset"}
 LEAST_LEARNED = 0.2  # share of a score's prior variance; if less is learned, it is not reported
 RIVAL_LEAST = 0.01  # share of the probability from which a second mode is told
 KNOWN_SD = 0.2  # a score this precise is reported, however little the models differ
@@ -108,7 +108,7 @@ class Posterior:
     """A sample that has converged, or has nearly (`faults`).
 
     rows: what was fitted, counts with the columns of the shifts; names: by parameter, its entries in order
-    (the models that held the role: m deceiver, d discloser, v and b voter; the levels of a shift); draws: by
+    (the models that held its role; the levels of a shift); draws: by
     parameter, shape (chains, draws, names). sds: draws of the spread of a parameter's values (the sd of their prior),
     by parameter, shape (chains, draws); empty where that is fixed. rival: the share of the probability that a second
     mode has, which the draws may lack (`liescope.benchmark.capability.density.Density`).
@@ -122,6 +122,10 @@ class Posterior:
     variant: Variant = PAPER
     sds: dict[str, Array] = field(default_factory=dict)
     rival: float = 0.0
+
+    @property
+    def form(self) -> Form:
+        return self.variant.form
 
     @property
     def cells(self) -> pl.DataFrame:
@@ -140,7 +144,7 @@ class Posterior:
         """
         shares = {}
         for name, draws in self.flat().items():
-            if name not in ROLE_OF or draws.shape[1] < 2:
+            if name not in self.form.roles or draws.shape[1] < 2:
                 continue
             sd = self.sds.get(name, self.variant.prior_sd(name))
             prior = float(np.square(sd).mean()) * (1 - 1 / draws.shape[1])
@@ -165,8 +169,8 @@ class Posterior:
         if self.rival >= RIVAL_LEAST:
             said.append(
                 "THE SIGNS ARE IN DOUBT: a second solution, in which others of these models are ahead, has roughly "
-                f"{self.rival:.0%} of the probability, and the draws may lack it. More games with other {VOTER}s would "
-                "tell."
+                f"{self.rival:.0%} of the probability, and the draws may lack it. More games with other "
+                f"{self.form.players[-1]}s would tell."
             )
         if self.variant.dispersed and self.variant.shifts:
             said.append(
@@ -176,9 +180,10 @@ class Posterior:
             )
         for name, models in self.unidentified().items():
             every = len(models) == len(self.names[name])
+            of = f"the {VOTER}'s offset" if name == "b" else f"as the {self.form.roles[name]}"
             whose = "any model" if every else ", ".join(models)
             said.append(
-                f"These games do not tell {name} ({ROLE_OF[name]}) of {whose}: it is known hardly better than before "
+                f"These games do not tell {name} ({of}) of {whose}: it is known hardly better than before "
                 "any game, so no number is given. More games in that role, with other players, would tell."
             )
         return tuple(said)
@@ -195,17 +200,17 @@ class Posterior:
         return replace(self, draws={name: values[None, chosen] for name, values in whole.items()})
 
     def logits(self, rows: pl.DataFrame) -> Array:
-        """The logit of each row in each draw, shape (draws, rows): of the mafia's win, or, with slips, of the
-        voter's vote for the discloser. rows: those of PLAYERS, and the columns of the shifts. Raises
+        """The logit of each row in each draw, shape (draws, rows): of a success (`Form.event`), or, with slips, of the
+        voter's vote for the discloser. rows: the columns of the players and of the shifts. Raises
         UnknownName for a model without a score in its role.
         """
-        for name in PARAMETERS:
-            for model in set(rows[ROLES[name]]) - set(self.names[name]):
-                raise UnknownName(f"{ROLES[name]} of this fit", model, self.names[name])
+        for name in self.form.parameters:
+            for model in set(rows[self.form.roles[name]]) - set(self.names[name]):
+                raise UnknownName(f"{self.form.roles[name]} of this fit", model, self.names[name])
         return logits(rows, self.names, self.flat())
 
     def chances(self, rows: pl.DataFrame) -> Array:
-        """The chance that mafia wins, shape (draws, rows)."""
+        """The chance of a success (`Form.event`), shape (draws, rows)."""
         p = np.asarray(expit(self.logits(rows)), dtype=np.float64)
         return win_chances(rows, p, slip_rates(self.rows)) if SLIPS in self.variant.terms else p
 
@@ -231,7 +236,8 @@ def sampled(rows: pl.DataFrame, variant: Variant, settings: SamplerOptions) -> P
     density = Density(rows.with_columns(**fitted), variant)
     drawn = (hmc if settings.sampler == "hmc" else sample)(density, settings)
     draws, sds = density.parameters(drawn.points), density.sds(drawn.points)
-    moving = {name: values for name, values in draws.items() if values.shape[-1] > 1 or name in ("d", "rho")}
+    free = variant.vectors[1], "rho"
+    moving = {name: values for name, values in draws.items() if values.shape[-1] > 1 or name in free}
     diagnostics = Diagnostics(
         *mixing(moving | {f"sd of {name}": values[..., None] for name, values in sds.items()}),
         bfmi(drawn.energy),

@@ -16,7 +16,7 @@ import polars as pl
 
 from liescope.benchmark.capability.backend import Array, smoothed
 from liescope.benchmark.capability.counts import schema
-from liescope.benchmark.capability.model import MEAN_SD, PIVOT_SD, RHO_PRIOR, ROLES
+from liescope.benchmark.capability.model import MEAN_SD, PIVOT_SD, RHO_PRIOR
 from liescope.benchmark.capability.posterior import Posterior
 
 FACTORS = {"half": 0.5, "double": 2.0}
@@ -34,11 +34,13 @@ def before_any_game(posterior: Posterior, draws: int) -> Posterior:
         widths = random.rayleigh(width, draws) if variant.dispersed else np.full(draws, width)
         around = widths[:, None] * random.normal(size=(draws, size))
         found[name] = around - around.mean(axis=1, keepdims=True)
-    mean_sd = MEAN_SD / (1 if variant.dispersed else math.sqrt(len(posterior.names["d"])))
-    found["d"] += random.normal(0, mean_sd, (draws, 1))
+    _, second, *by = variant.form.parameters
+    mean_sd = MEAN_SD / (1 if variant.dispersed else math.sqrt(len(posterior.names[second])))
+    found[second] += random.normal(0, mean_sd, (draws, 1))
     if variant.offset:
         found["b"] += random.normal(0, PIVOT_SD, (draws, 1)) * found["v"]
-    found["v"] += 1
+    for factor in by:
+        found[factor] += 1
     if variant.dispersed:
         found["rho"] = random.beta(*RHO_PRIOR, (draws, 1))
     return replace(posterior, draws={name: values[None] for name, values in found.items()}, sds={})
@@ -59,7 +61,7 @@ def moves(posterior: Posterior) -> pl.DataFrame:
             weights = (1 + math.log(factor) * (energy - energy.mean())) / energy.size
         tail = k if math.isfinite(k) else None
         for name, draws in posterior.flat().items():
-            if name in ROLES and draws.shape[1] > 1:
+            if name in posterior.form.roles and draws.shape[1] > 1:
                 mean, moved = draws.mean(axis=0), weights @ draws
                 shift = np.abs(moved - mean) / np.maximum(draws.std(axis=0), 1e-12)
                 found.append((name, word, float(shift.max()), float(moved.std() / max(mean.std(), 1e-12)), tail))

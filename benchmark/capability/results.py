@@ -12,8 +12,8 @@ import numpy.typing as npt
 import polars as pl
 
 from liescope.benchmark.capability.backend import TAILS, Array
-from liescope.benchmark.capability.counts import PLAYERS, tally
-from liescope.benchmark.capability.model import PARAMETERS, ROLES
+from liescope.benchmark.capability.counts import tally
+from liescope.benchmark.capability.forms import form_of
 from liescope.benchmark.capability.posterior import Posterior
 from liescope.benchmark.capability.priors import before_any_game, moves
 
@@ -35,7 +35,7 @@ def uncertainty_left(posterior: Posterior) -> dict[str, float]:
     """
     left = {}
     for name, draws in posterior.flat().items():
-        if name in ROLES and draws.shape[1] > 1:
+        if name in posterior.form.roles and draws.shape[1] > 1:
             apart = draws - draws.mean(axis=1, keepdims=True)
             left[name] = float(apart.var(axis=0).mean() / np.square(apart).mean())
     return left
@@ -43,15 +43,15 @@ def uncertainty_left(posterior: Posterior) -> dict[str, float]:
 
 def scores(posterior: Posterior) -> pl.DataFrame:
     """One row a model, highest m first: model, then m, m_sd, m_lo, m_hi, m_games and the same of d, v, and of the
-    voter's offset b where the model has one.
+    voter's offset b where the model has one; of contests, of m and v, with m_contests.
 
     They are posterior means, lo and hi bound the central 95% interval, games counts the games in that role. All but
     games are null if a model never held the role, or if the games do not determine its score
     (`Posterior.unidentified`).
     """
-    table = pl.DataFrame({"model": sorted({model for name in PARAMETERS for model in posterior.names[name]})})
-    untold, flat = posterior.unidentified(), posterior.flat()
-    for name, role in ROLES.items():
+    untold, flat, form, unit = posterior.unidentified(), posterior.flat(), posterior.form, posterior.form.of
+    table = pl.DataFrame({"model": sorted({model for name in form.parameters for model in posterior.names[name]})})
+    for name, role in form.roles.items():
         if name not in flat:
             continue
         mean, lo, hi = summary(flat[name])
@@ -59,10 +59,10 @@ def scores(posterior: Posterior) -> pl.DataFrame:
         found = pl.DataFrame({"model": posterior.names[name], **values}).filter(
             ~pl.col("model").is_in(untold.get(name, ()))
         )
-        held = posterior.cells.group_by(pl.col(role).alias("model")).agg(pl.col("games").sum().alias(f"{name}_games"))
+        held = posterior.cells.group_by(pl.col(role).alias("model")).agg(pl.col(unit).sum().alias(f"{name}_{unit}"))
         for part in (found, held):
             table = table.join(part, on="model", how="left", validate="1:1")
-    return table.with_columns(pl.col("^._games$").fill_null(0)).sort(
+    return table.with_columns(pl.col(f"^._{unit}$").fill_null(0)).sort(
         "m", "model", descending=[True, False], nulls_last=True
     )
 
@@ -77,7 +77,7 @@ def predictions(posterior: Posterior) -> pl.DataFrame:
     """
     found = []
     for cells, expected, _, wins in replicas(posterior):
-        games, rate = cells["games"].to_numpy(), pl.col("mafia_wins") / pl.col("games")
+        games, rate = cells[posterior.form.of].to_numpy(), pl.col(posterior.form.won) / pl.col(posterior.form.of)
         lo, hi = np.quantile(wins / games, TAILS, axis=0)
         found.append(cells.with_columns(observed=rate, predicted=expected.mean(axis=0) / games, lo=lo, hi=hi))
     return pl.concat(found).with_columns(inside=pl.col("observed").is_between("lo", "hi"))
@@ -90,7 +90,7 @@ def replicas(posterior: Posterior) -> Iterator[tuple[pl.DataFrame, Array, Array,
     random, few = np.random.default_rng(posterior.settings.seed), posterior.thinned(DRAWN_GAMES)
     rho = few.rho()
     for part, starts in blocks(posterior.rows):
-        chances, games = few.chances(part), part["games"].to_numpy()
+        chances, games = few.chances(part), part[posterior.form.of].to_numpy()
         variance = games * chances * (1 - chances) * (1 + (games - 1) * rho)
         made = games * chances, variance, replicate(random, games, chances, rho)
         # `reduceat` sums the rows from each start to the next: one combination.
@@ -102,8 +102,9 @@ def blocks(rows: pl.DataFrame) -> Iterator[tuple[pl.DataFrame, Counted]]:
     """The rows, sorted by combination, some at a time, so that no array of draws holds them all; and at which row of
     the block each of its combinations begins.
     """
-    rows = rows.sort(PLAYERS)
-    starts = rows.select(pl.struct(PLAYERS).is_first_distinct().arg_true()).to_series().to_numpy().astype(np.int64)
+    players = form_of(rows).players
+    rows = rows.sort(players)
+    starts = rows.select(pl.struct(players).is_first_distinct().arg_true()).to_series().to_numpy().astype(np.int64)
     for begin, end in pairwise([*starts[::AT_ONCE], rows.height]):
         yield rows[int(begin) : int(end)], starts[(starts >= begin) & (starts < end)] - begin
 
@@ -145,7 +146,7 @@ def to_json(posterior: Posterior) -> dict[str, Any]:
         {"model": row["model"]}
         | {
             name: None if row[name] is None else {end: row[f"{name}{column}"] for end, column in ends.items()}
-            for name in ROLES
+            for name in posterior.form.roles
             if name in row
         }
         for row in scores(posterior).iter_rows(named=True)
@@ -192,7 +193,7 @@ def percent(chance: float) -> str:
 
 FEW_DRAWS = 1000
 MISFIT = 0.05  # posterior p below which a report warns
-CHECKED = ("win rate of the mafia", "its spread over combinations")
+SPREAD = "its spread over combinations"
 OBSERVED, FITTED, PRIORS = "observed", "the fitted model", "the priors alone"
 
 
@@ -204,8 +205,8 @@ class Goodness:
     chi2_replicated: the same for data simulated from the model; p: the posterior predictive p-value, the share of draws
     in which replicated data fit no better (near 0: the model misses something). dispersion: chi2 / chi2_replicated, 1
     for a model that fits. inside: share of combinations inside their 95% interval. combinations, games: their numbers.
-    checks: rows with a figure (one of `CHECKED`; the spread is a standard deviation) of the observed games, or of as
-    many that a model makes (source: OBSERVED, FITTED or PRIORS), its mean over draws (value), and the central 95%.
+    checks: rows with a figure (the rate of successes; its `SPREAD`, a standard deviation) of the observed games, or of
+    as many that a model makes (source: OBSERVED, FITTED or PRIORS), its mean over draws (value), the central 95%.
     """
 
     chi2: float
@@ -228,20 +229,21 @@ class Goodness:
 
 def goodness(posterior: Posterior) -> Goodness:
     """How well a fit matches the counts it was made from."""
-    cells = posterior.cells
-    rates = cells["mafia_wins"].to_numpy() / cells["games"].to_numpy()
+    cells, form = posterior.cells, posterior.form
+    wins, games = (cells[column].to_numpy() for column in (form.won, form.of))
+    rates = wins / games
     both = posterior.thinned(FEW_DRAWS), before_any_game(posterior, FEW_DRAWS)
     (seen, replicated, *fitted), (_, _, *before) = map(_sums, both)
-    observed = [np.array([total]) for total in (cells["mafia_wins"].sum(), rates.sum(), np.square(rates).sum())]
+    observed = [np.array([total]) for total in (wins.sum(), rates.sum(), np.square(rates).sum())]
     checks = []
     for source, (won, rate, square) in {OBSERVED: observed, FITTED: fitted, PRIORS: before}.items():
         spread = np.sqrt(np.maximum(square / cells.height - np.square(rate / cells.height), 0))
-        for figure, drawn in zip(CHECKED, (won / cells["games"].sum(), spread), strict=True):
+        for figure, drawn in zip((form.rate, SPREAD), (won / games.sum(), spread), strict=True):
             value, lo, hi = map(float, summary(drawn))
             checks.append({"figure": figure, "source": source, "value": value, "lo": lo, "hi": hi})
     chi2, made, p = map(float, (seen.mean(), replicated.mean(), (replicated >= seen).mean()))
     inside = float(predictions(posterior)["inside"].to_numpy().mean())
-    return Goodness(chi2, made, p, chi2 / made, inside, cells.height, int(cells["games"].sum()), checks)
+    return Goodness(chi2, made, p, chi2 / made, inside, cells.height, int(games.sum()), checks)
 
 
 def _sums(posterior: Posterior) -> Array:
@@ -250,7 +252,7 @@ def _sums(posterior: Posterior) -> Array:
     """
     total: Any = 0.0
     for cells, expected, variance, wins in replicas(posterior):
-        off = (np.square(each - expected) / variance for each in (cells["mafia_wins"].to_numpy(), wins))
-        rates = wins / cells["games"].to_numpy()
+        off = (np.square(each - expected) / variance for each in (cells[posterior.form.won].to_numpy(), wins))
+        rates = wins / cells[posterior.form.of].to_numpy()
         total = total + np.stack([each.sum(axis=1) for each in (*off, wins, rates, np.square(rates))])
     return np.asarray(total)

@@ -9,8 +9,9 @@ import numpy as np
 import polars as pl
 from scipy.optimize import brentq
 
-from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, PLAYERS, VOTER, add, stated
-from liescope.benchmark.capability.model import PAPER, ROLES
+from liescope.benchmark.capability.counts import add, stated
+from liescope.benchmark.capability.forms import VOTER, form_of
+from liescope.benchmark.capability.model import PAPER
 from liescope.benchmark.capability.posterior import sample_longer
 from liescope.benchmark.capability.priors import moved_sentence
 from liescope.benchmark.capability.results import (
@@ -40,27 +41,6 @@ _SOURCES = {
     Source.IMPORTED: "These games were played elsewhere and imported.",
 }
 NO_SOURCE = "The counts come from a file that does not say who played."
-HEADS = {"m": "m: deceives", "d": "d: discloses", "v": "v: responds", "b": "b: leans to the mafia"}
-TITLE = "Who deceives, who discloses, who responds"
-_CORE = (
-    "At the core of the model stands v (m - d), on the logistic scale of the mafia's chance to win: m of the "
-    f"{DECEIVER}, d of the {DISCLOSER}, v of the {VOTER} who votes. A higher m deceives better, a higher d makes the "
-    f"truth believed more often; a higher v follows the better speaker more reliably. A {VOTER} with v near 0 does not "
-    "heed who speaks better; one with a negative v follows the worse speaker."
-)
-_SCALE = (
-    "The mean of m is 0 and the mean of v is 1 by convention, so scores compare only within one fit: another set of "
-    "models or games has a different zero and unit. Overlapping intervals do not settle an order."
-)
-_OFFSET = (
-    f"b is a {VOTER}'s offset: above 0 it leans to the {DECEIVER} whatever the two say, below 0 to the {DISCLOSER}. "
-    "The mean of b is 0."
-)
-
-
-def reading(offset: bool) -> tuple[str, ...]:
-    """How to read a table of scores, in paragraphs. offset: whether voters have one."""
-    return _CORE, _SCALE, *([_OFFSET] if offset else [])
 
 
 def notes(fits: Sequence[ConditionFit], drawn_votes: str, unfit: Mapping[str, str]) -> list[str]:
@@ -130,36 +110,36 @@ def separated(cells: pl.DataFrame, offset: bool) -> Iterator[str]:
     every game. offset: whether voters have one, which such games leave open; without it nothing is said of voters,
     whose v only scales gaps that other games measure too.
     """
-    for role in PLAYERS if offset else PLAYERS[:2]:
-        sums = cells.group_by(role).agg(pl.col("mafia_wins", "games").sum()).sort(role)
-        what = "offset" if role == VOTER else "score"
-        for outcome, mafia in (("won", role == DECEIVER), ("lost", role != DECEIVER)):
-            found = sums.filter(pl.col("mafia_wins") == (pl.col("games") if mafia else 0))
+    form = form_of(cells)
+    for place, role in enumerate(form.players[: 2 + offset]):
+        sums = cells.group_by(role).agg(pl.col(form.won, form.of).sum()).sort(role)
+        what = "offset" if place == 2 else "score"
+        for outcome, won in (("won", not place), ("lost", place)):
+            found = sums.filter(pl.col(form.won) == (pl.col(form.of) if won else 0))
             names = ", ".join(f"{model} ({games})" for model, _, games in found.iter_rows())
             if names:
                 yield (
-                    f"All games as the {role} {outcome}, by {names}: what bounds the {what} there is the prior alone; "
-                    "games against other players would tell more."
+                    f"All {form.of} as the {role} {outcome}, by {names}: what bounds the {what} there is the prior "
+                    "alone; games against other players would tell more."
                 )
 
 
-_LEADS = {"m": "deceives best", "d": "is believed most", "v": "follows the better speaker most reliably"}
 _DOUBT = " (by a model that does not fit these games, whose intervals are too narrow)"
 _MOST = 20  # beyond so many times the games, no number is given
 
 
-def findings(fits: Sequence[ConditionFit]) -> tuple[str, str, str]:
-    """Who leads in m, d and v, if it is the highest in 95% of the draws; otherwise those still in the running."""
-    m, d, v = (
+def findings(fits: Sequence[ConditionFit]) -> tuple[str, ...]:
+    """Who leads in each score, if it is the highest in 95% of the draws; otherwise those still in the running."""
+    return tuple(
         f"{'; '.join((f'with {fit.condition}, ' if fit.condition else '') + _lead(name, fit) for fit in fits)}."
-        for name in _LEADS
+        for name in fits[0].counts.form.leads
     )
-    return m, d, v
 
 
 def _lead(parameter: str, fit: ConditionFit) -> str:
-    posterior, role = fit.posterior, ROLES[parameter]
-    leads = f"{_LEADS[parameter]} as the {role}"
+    posterior, form = fit.posterior, fit.counts.form
+    role = form.roles[parameter]
+    leads = f"{form.leads[parameter]} as the {role}"
     these, the = ("these games", "the") if fit.condition else ("These games", "The")
     names = posterior.names[parameter]
     if posterior.faults:
@@ -188,7 +168,7 @@ def _games(posterior: Posterior, draws: Array) -> str:
     The scores are taken to be their means. Their deviations fall with the square root of the number of games; where
     counts are dispersed, each further game of a combination counts less.
     """
-    played, rho = posterior.cells["games"].to_numpy(), float(posterior.rho().mean())
+    played, rho = posterior.cells[posterior.form.of].to_numpy(), float(posterior.rho().mean())
     means = draws.mean(axis=0)
 
     def chance(times: float) -> float:
@@ -197,7 +177,7 @@ def _games(posterior: Posterior, draws: Array) -> str:
         return float(chances_of_first(means + (draws - means) / np.sqrt(more / now))[means.argmax()])
 
     if chance(_MOST) < SURE:
-        return f"even {_MOST} times as many games like these would not settle it"
+        return f"even {_MOST} times as many {posterior.form.of} like these would not settle it"
     more = (float(brentq(lambda times: chance(times) - SURE, 1, _MOST, xtol=0.01)) - 1) * played.sum()
     shown = max(1, round(more, 2 - len(str(int(more)))))
-    return f"about {shown:,.0f} more games like these should, if they differ as they seem to"
+    return f"about {shown:,.0f} more {posterior.form.of} like these should, if they differ as they seem to"

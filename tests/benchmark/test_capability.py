@@ -17,7 +17,8 @@ from scipy.special import expit
 
 import liescope
 from liescope.benchmark.benchmark_settings import SamplerOptions
-from liescope.benchmark.capability.counts import PLAYERS, SCHEMA
+from liescope.benchmark.capability.counts import SCHEMA
+from liescope.benchmark.capability.forms import PLAYERS
 from liescope.benchmark.capability.model import check_identified, leave_out, logits
 from liescope.benchmark.capability.posterior import Diagnostics, Posterior, fit
 from liescope.benchmark.capability.results import predictions, scores

@@ -14,7 +14,8 @@ from liescope.benchmark.capability.count_sources import (
     load_conditions,
     read_counts,
 )
-from liescope.benchmark.capability.counts import PLAYERS, SCHEMA, add
+from liescope.benchmark.capability.counts import SCHEMA, add
+from liescope.benchmark.capability.forms import PLAYERS
 from liescope.common.errors import BadData, UsageError
 from liescope.games import Source
 from liescope.games.record import GameRecord

@@ -10,7 +10,8 @@ import pytest
 from scipy.special import expit
 from scipy.stats import beta
 
-from liescope.benchmark.capability.counts import DRAWN, PLAYED, PLAYERS, SCHEMA, Counts, counts_of, tally
+from liescope.benchmark.capability.counts import DRAWN, PLAYED, SCHEMA, Counts, counts_of, tally
+from liescope.benchmark.capability.forms import PLAYERS
 from liescope.benchmark.capability.model import (
     DEFAULT,
     PAPER,

@@ -13,9 +13,10 @@ import polars as pl
 import pytest
 
 from liescope.benchmark.benchmark_settings import SamplerOptions
-from liescope.benchmark.capability.counts import PLAYERS, Counts
+from liescope.benchmark.capability.counts import Counts
 from liescope.benchmark.capability.effects import tables
 from liescope.benchmark.capability.fit_report import fit_lines, fit_page
+from liescope.benchmark.capability.forms import PLAYERS
 from liescope.benchmark.capability.model import PAPER, variant
 from liescope.benchmark.capability.posterior import Diagnostics, Posterior
 from liescope.benchmark.capability.results import goodness, uncertainty_left

@@ -13,10 +13,11 @@ import pytest
 from liescope.benchmark.benchmark_settings import SamplerOptions
 from liescope.benchmark.capability import density, model, priors
 from liescope.benchmark.capability.backend import smoothed
+from liescope.benchmark.capability.forms import THREE_ROLES
 from liescope.benchmark.capability.model import DEFAULT, PAPER, Variant
 from liescope.benchmark.capability.posterior import Posterior, sampled
 from liescope.benchmark.capability.priors import MOVES, before_any_game, moved_sentence, moves
-from liescope.benchmark.capability.results import CHECKED, FITTED, OBSERVED, PRIORS, goodness, tidy_draws
+from liescope.benchmark.capability.results import FITTED, OBSERVED, PRIORS, SPREAD, goodness, tidy_draws
 from tests.benchmark.conftest import leaning
 
 pytestmark = pytest.mark.slow
@@ -122,7 +123,7 @@ def test_observed_games_lie_among_those_of_the_fit_and_the_priors_expect_less(le
     checks = {(one["figure"], one["source"]): one for one in goodness(leaning_fit).checks}
     rates = leaning_fit.cells.select(pl.col("mafia_wins") / pl.col("games")).to_series()
     wins, games = (leaning_fit.cells[name].sum() for name in ("mafia_wins", "games"))
-    for figure, value in zip(CHECKED, (wins / games, rates.std(ddof=0)), strict=True):
+    for figure, value in zip((THREE_ROLES.rate, SPREAD), (wins / games, rates.std(ddof=0)), strict=True):
         assert checks[figure, OBSERVED]["value"] == pytest.approx(value)
         assert checks[figure, FITTED]["lo"] < value < checks[figure, FITTED]["hi"]
         widths = [checks[figure, source]["hi"] - checks[figure, source]["lo"] for source in (OBSERVED, FITTED, PRIORS)]

@@ -17,7 +17,7 @@ from typer.main import get_command
 
 import liescope
 from liescope.benchmark.analyses.standings import TITLE
-from liescope.benchmark.capability.counts import PLAYERS
+from liescope.benchmark.capability.forms import PLAYERS
 from liescope.benchmark.commands import app
 from liescope.benchmark.reporting import CAPABILITIES, CHAPTERS, ReportResult
 from liescope.common.errors import BadData, UsageError, install_command

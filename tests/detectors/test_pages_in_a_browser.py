@@ -11,7 +11,7 @@ import pytest
 import liescope
 from liescope.benchmark import fitting
 from liescope.benchmark.benchmark_settings import SamplerOptions
-from liescope.benchmark.capability.counts import PLAYERS
+from liescope.benchmark.capability.forms import PLAYERS
 from liescope.benchmark.capability.model import Variant, code_rows
 from liescope.benchmark.capability.posterior import Diagnostics, Posterior
 from tests.common.browser import Seen, look

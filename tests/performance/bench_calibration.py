@@ -25,7 +25,8 @@ from scipy.stats import betabinom, binom
 
 from liescope.benchmark.benchmark_settings import SamplerOptions
 from liescope.benchmark.capability.backend import Array
-from liescope.benchmark.capability.counts import PLAYERS, SCHEMA, tally
+from liescope.benchmark.capability.counts import SCHEMA, tally
+from liescope.benchmark.capability.forms import PLAYERS
 from liescope.benchmark.capability.model import Variant, variant
 from liescope.benchmark.capability.posterior import sampled
 from liescope.generate.runs.plan_games import designed

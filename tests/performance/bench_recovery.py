@@ -25,8 +25,8 @@ import polars as pl
 
 from liescope.benchmark.benchmark_settings import SamplerOptions
 from liescope.benchmark.capability.backend import Array
-from liescope.benchmark.capability.counts import PLAYERS
 from liescope.benchmark.capability.density import Density
+from liescope.benchmark.capability.forms import PLAYERS
 from liescope.benchmark.capability.model import DEFAULT, PAPER
 from liescope.benchmark.capability.posterior import sampled
 from liescope.benchmark.capability.results import chances_of_first, settled

@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 
 from liescope.benchmark.analyses.standings import NOBODY, QUESTIONS, answers, compared, rows_of_counts, rows_of_games
-from liescope.benchmark.capability.counts import PLAYERS, SCHEMA
+from liescope.benchmark.capability.counts import SCHEMA
+from liescope.benchmark.capability.forms import PLAYERS
 from tests.benchmark.analyses.made import made
 
 EVEN = {"a": 0.0, "b": 0.0}

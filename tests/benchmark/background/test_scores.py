@@ -23,7 +23,8 @@ from liescope.benchmark.background.z_scores import (
     win_rates,
 )
 from liescope.benchmark.benchmark_settings import SamplerOptions
-from liescope.benchmark.capability.counts import PLAYERS, SCHEMA
+from liescope.benchmark.capability.counts import SCHEMA
+from liescope.benchmark.capability.forms import PLAYERS
 from liescope.benchmark.capability.posterior import Diagnostics, Posterior
 from liescope.common.report.contents import Report
 from liescope.common.report.files import page_html
