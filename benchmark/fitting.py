@@ -48,7 +48,7 @@ class FitResult:
     fits: one for each condition that could be fitted; unfit: why others could not, by their names. scores: one row for
     each condition and model, highest m first: condition (where there are several), model, m, m_sd, m_lo, m_hi, m_games
     and the same of d and v (`liescope.benchmark.capability.results.scores`); of contests, of m and v. cells: the counts
-    with their predictions (`predictions`). findings: who leads, if that is settled; notes: sentences that must accompany
+    with their predictions (`predictions`). findings: who leads, if that is settled; notes: what must stand beside
     these figures. report: the page, None if none was requested.
     """
 

@@ -20,6 +20,7 @@ from liescope.games.werewolf.rules import (
     WEREWOLVES,
     DyadicWerewolf,
     Werewolf,
+    exiled_jesters,
 )
 from liescope.games.werewolf.script import answer
 from liescope.games.werewolf.words import PROMPTS, WORDS
@@ -35,6 +36,7 @@ _WEREWOLF = PlayableGame(
     Werewolf,
     "self",
     learner=JESTER,
+    contests=exiled_jesters,
     killers=frozenset({WEREWOLF}),
     protector=DOCTOR,
     end_when_exiled=frozenset({JESTER}),
@@ -66,6 +68,7 @@ _DYADIC = replace(
     spec=DYADIC,
     make=DyadicWerewolf,
     learner="",
+    contests=None,
     end_when_exiled=frozenset(),
     fixed=frozenset({"jesters"}),
     card=f"{_DEBATE}There is no jester.",

@@ -19,7 +19,7 @@ Choices that the paper leaves open:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from typing import Any, ClassVar
 
 from pydantic import Field
@@ -40,7 +40,9 @@ from liescope.games.core import (
     Reply,
 )
 from liescope.games.game_options import GameSpec
+from liescope.games.record import GameRecord
 from liescope.games.shared_rules import (
+    Contest,
     assess,
     ballot,
     legal_choice,
@@ -267,3 +269,12 @@ class DyadicWerewolf(Werewolf):
 
     def __init__(self, spec: WerewolfSpec = DYADIC, seed: int = 0, game_id: str = "dyadic-werewolf") -> None:
         super().__init__(spec, seed, game_id)
+
+
+def exiled_jesters(record: GameRecord) -> Iterator[Contest]:
+    """The jester against all others, whom it fools together: into exiling it."""
+    if record.outcome is not None:
+        for jester in record.by_role(JESTER):
+            for seat in record.seats:
+                if seat is not jester:
+                    yield Contest(jester.name, seat.name, jester.name in record.outcome.winners, together=True)
