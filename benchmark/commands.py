@@ -38,7 +38,7 @@ def fit(
         typer.Argument(
             metavar="SOURCE...",
             help="Runs, corpora (folders, or USER/NAME on the Hub), or CSV files with the columns "
-            f"{', '.join(MINI_MAFIA.composition())}, mafia_wins, games.",
+            f"{', '.join(MINI_MAFIA.composition())}, mafia_wins, games, or deceiver, judge, fooled, contests.",
         ),
     ],
     out: Out,
@@ -47,11 +47,11 @@ def fit(
 ) -> None:
     """Fit the capability model to games or to a table of counts.
 
-    At its core it is logit p = v (m - d). Games with different settings (rounds, prompts, seating …) are fitted
-    separately; those that cannot be fitted are left out, with the reason. Writes report.html (one page:
-    who leads where that is settled, the scores with their intervals, how well the model fits, and the scores against
-    backgrounds), report.md, two figures, the draws, and a CSV file for every table to the folder. Stops with an error,
-    and writes nothing, if the sampler is far from converged.
+    At its core it is logit p = v (m - d); where a deceiver meets a judge and nobody else, m - v. Games with different
+    settings (rounds, prompts, seating …) are fitted separately; those that cannot be fitted are left out, with the
+    reason. Writes report.html (one page: who leads where that is settled, the scores with their intervals, how well the
+    model fits, and the scores against backgrounds), report.md, two figures, the draws, and a CSV file for every table
+    to the folder. Stops with an error, and writes nothing, if the sampler is far from converged.
 
     Example: liescope fit runs/first --out reports/capability
     """

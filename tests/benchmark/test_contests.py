@@ -32,7 +32,7 @@ from liescope.generate.runs.play import play
 
 pytestmark = pytest.mark.slow
 Floats = npt.NDArray[np.float64]
-MODELS = ("ant", "bee", "cat", "dog")
+MODELS = ("ant", "bee", "cat", "dog", "eel", "fly")
 SHORT = SamplerOptions(draws=400, tune=400, chains=2)
 HEADER = "deceiver,judge,fooled,contests\n"
 
@@ -41,7 +41,7 @@ def drawn(random: np.random.Generator, p: Floats, each: int) -> pl.DataFrame:
     """Counts of so many contests of each pair."""
     rows = [
         (one, other, int(random.binomial(each, p[i, j])), each)
-        for (i, one), (j, other) in product(enumerate(MODELS), repeat=2)
+        for (i, one), (j, other) in product(enumerate(MODELS[: len(p)]), repeat=2)
     ]
     return tally(pl.DataFrame(rows, schema_of(CONTESTS), orient="row"))
 
@@ -167,22 +167,22 @@ def additive(p: Floats) -> dict[str, Floats]:
 def dependent(
     random: np.random.Generator, tried: dict[str, list[Contest]]
 ) -> tuple[list[GameRecord], dict[str, Floats]]:
-    """Sixty games of four seats, in which each lies some ten times to all others. In a game a deceiver has good luck or
+    """Sixty games of five seats, in which each lies some ten times to all others. In a game a deceiver has good luck or
     bad, and so has each lie.
     """
-    m, v, luck = random.normal(0, 0.8, 4), random.normal(0, 0.8, 4), (1.0, 1.0)
+    m, v, luck = random.normal(0, 0.8, 6), random.normal(0, 0.8, 6), (1.0, 1.0)
     x, weight = np.polynomial.hermite_e.hermegauss(30)
     away = (m[:, None] - v)[..., None] + np.hypot(*luck) * x
     truth = additive((expit(away) * weight).sum(axis=-1) / weight.sum())
     games = []
     for number in range(60):
-        seats = random.integers(0, 4, 4)
+        seats = random.integers(0, 6, 5)
         games.append(recorded(number, *(MODELS[seat] for seat in seats)))
         mine = tried[games[-1].game_id] = []
-        for i, good in enumerate(random.normal(0, luck[0], 4)):
+        for i, good in enumerate(random.normal(0, luck[0], 5)):
             for lie in good + random.normal(0, luck[1], random.integers(5, 16)):
-                fooled = random.random(4) < expit(m[seats[i]] - v[seats] + lie)
-                mine += [Contest(f"seat {i}", f"seat {j}", bool(fooled[j])) for j in range(4) if j != i]
+                fooled = random.random(5) < expit(m[seats[i]] - v[seats] + lie)
+                mine += [Contest(f"seat {i}", f"seat {j}", bool(fooled[j])) for j in range(5) if j != i]
     return games, truth
 
 
@@ -194,7 +194,7 @@ def test_intervals_hold_what_was_planted_in_95_of_100_also_where_contests_depend
     for number in range(40):
         random = np.random.default_rng(number)
         settings = SHORT.model_copy(update={"seed": number + 1})
-        m, v = (random.rayleigh() * random.normal(size=4) for _ in "mv")
+        m, v = (random.rayleigh() * random.normal(size=6) for _ in "mv")
         truth = {"m": m - m.mean(), "v": v - v.mean() + random.normal(0, 2)}
         rho = random.beta(1, 19)
         p = np.clip(expit(truth["m"][:, None] - truth["v"]), 1e-6, 1 - 1e-6)
@@ -209,7 +209,7 @@ def test_intervals_hold_what_was_planted_in_95_of_100_also_where_contests_depend
     print(shares)
     assert 0.9 <= shares["from the priors"] <= 0.99
     assert 0.9 <= shares["dependent"] <= 0.99
-    assert shares["all contests"] < 0.88
+    assert shares["all contests"] < 0.9
 
 
 def _models(game: GameRecord, one: Contest) -> Iterator[str]:

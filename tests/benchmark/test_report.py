@@ -120,10 +120,10 @@ def test_people_are_marked_among_the_scores(made: tuple[Path, ReportResult]) -> 
 
 
 def test_games_of_another_kind_are_reported_without_a_fit(tmp_path: Path) -> None:
-    run = keep(tmp_path / "run", *(werewolf("a", seed) for seed in range(3)))
+    run = keep(tmp_path / "run", *(replace(werewolf("a", seed), game="dyadic-werewolf") for seed in range(3)))
     result = liescope.report(run, out=tmp_path / "made")
     assert result.fit is None
-    assert "no mafioso played" in result.missing[SCORES]
+    assert "dyadic-werewolf has neither a mafioso" in result.missing[SCORES]
     assert result.counts.is_empty()
     assert not (tmp_path / "made" / "counts.csv").exists()
     assert "win_rates" in result.tables

@@ -127,7 +127,7 @@ def test_detectors_and_analyses_say_what_they_lack(folder: Path) -> None:
     assert analyses.nothing["win_rates"] == "the source does not say who won"
     with pytest.raises(UsageError, match="statements has a label"):
         liescope.train("tfidf", folder / "corpus", target="role", out=folder / "no-model")
-    with pytest.raises(UsageError, match="no mafioso played"):
+    with pytest.raises(UsageError, match="has neither a mafioso"):
         liescope.fit(folder / "run")
     with pytest.raises(UndeclaredGame, match="'letters' has no prompts"):
         liescope.label(folder / "run", "scripted:bold", out=folder / "judged")
