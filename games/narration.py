@@ -96,6 +96,12 @@ def counted(composition: Iterable[tuple[str, int]]) -> str:
     return listing(f"{count} {_plural(role, count)}" for role, count in composition if count)
 
 
+def seated(setup: Event, seat: str) -> dict[str, Any]:
+    """The variables of rules that address a seat by its name."""
+    others = listing(name for name in setup.data["names"] if name != seat)
+    return {"name": seat, "others": others, "composition": counted(setup.data["composition"].items())}
+
+
 def drawn(event: Event, what: str) -> str:
     """The text to add if the rules had to choose for a seat."""
     return f" (drawn at random: unreadable {what})" if event.fallback else ""

@@ -245,18 +245,11 @@ def choose(
     for ask, reply in zip(asks, replies, strict=True):
         move, why = legal_choice(ask, reply, game.random)
         made[ask.seat] = move
-        judged: dict[str, Any] = {} if about is None else {"doubts": move == doubt}
-        game.log(
-            EventKind.CHOICE,
-            phase,
-            round,
-            actor=ask.seat,
-            text=words.format(move),
-            about=None if about is None else about.index,
-            audience=(ask.seat,) if secret else None,
-            fallback=why,
-            data={"choice": move, **judged, **notes(reply)},
-        )
+        facts: dict[str, Any] = {"actor": ask.seat, "text": words.format(move), "fallback": why}
+        data: dict[str, Any] = {"choice": move, **notes(reply)}
+        if about is not None:
+            facts["about"], data["doubts"] = about.index, move == doubt
+        game.log(EventKind.CHOICE, phase, round, audience=(ask.seat,) if secret else None, data=data, **facts)
     return made
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from liescope.common.colours import COLOURS
 from liescope.games.core import CHOICES, AskKind, Event
-from liescope.games.narration import ASSESSED, CHOICE, RULES, SPEECH, PromptFamily, counted, listing, story
+from liescope.games.narration import ASSESSED, CHOICE, RULES, SPEECH, PromptFamily, counted, seated, story
 from liescope.games.playable import PlayableGame, Sides
 from liescope.games.shared_rules import one_of_most
 
@@ -27,15 +27,8 @@ def prompts(game: PlayableGame) -> PromptFamily:
     """Prompts with the rules of the manifest, for whatever the game asks."""
 
     def facts(setup: Event, seat: str) -> dict[str, Any]:
-        data = setup.data
-        return {
-            "name": seat,
-            "others": listing(name for name in data["names"] if name != seat),
-            "composition": counted(data["composition"].items()),
-            "title": game.title,
-            "rules": rules(game),
-            "options": game.told({**data}),
-        }
+        options = game.told({**setup.data})
+        return {**seated(setup, seat), "title": game.title, "rules": rules(game), "options": options}
 
     variables = {RULES: frozenset({"name", "others", "composition", "title", "rules", "options"}), **_ASKED}
     rating = frozenset({AskKind.NAME_ROLES})
@@ -49,11 +42,8 @@ def rules(game: PlayableGame) -> str:
 
 def card(game: PlayableGame) -> str:
     """A sentence for the dataset card."""
-    return game.card or f"{game.title}, a game for {len(game.spec.seats())} players: {roles(game)}."
-
-
-def roles(game: PlayableGame) -> str:
-    return counted(game.spec.composition().items())
+    cards = counted(game.spec.composition().items())
+    return game.card or f"{game.title}, a game for {len(game.spec.seats())} players: {cards}."
 
 
 @lru_cache

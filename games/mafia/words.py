@@ -14,9 +14,8 @@ from liescope.games.narration import (
     SPEECH,
     Narration,
     PromptFamily,
-    counted,
-    listing,
     remember,
+    seated,
 )
 from liescope.games.vocabulary import CLEARED, END, GUILTY, MODIFIED, NAME, Vocabulary
 
@@ -51,13 +50,7 @@ WORDS = Vocabulary(
 
 
 def _facts(setup: Event, seat: str) -> dict[str, Any]:
-    """Mafia's rules address each seat by its name."""
-    return {
-        "name": seat,
-        "others": listing(name for name in setup.data["names"] if name != seat),
-        "composition": counted(setup.data["composition"].items()),
-        "rounds": setup.data["rounds"],
-    }
+    return {**seated(setup, seat), "rounds": setup.data["rounds"]}
 
 
 def memory(view: Sequence[Event], seat: str) -> list[str]:

@@ -16,9 +16,9 @@ from liescope.games.narration import (
     SPEECH,
     Narration,
     PromptFamily,
-    counted,
     listing,
     remember,
+    seated,
 )
 from liescope.games.one_night.rules import SEER, VILLAGER, VILLAGERS, WEREWOLF
 from liescope.games.vocabulary import I_HAVE, NAME
@@ -43,9 +43,7 @@ WORDS = replace(
 def _facts(setup: Event, seat: str) -> dict[str, Any]:
     data = setup.data
     return {
-        "name": seat,
-        "others": listing(name for name in data["names"] if name != seat),
-        "composition": counted(data["composition"].items()),
+        **seated(setup, seat),
         "players": len(data["names"]),
         "centre": data["centre"],
         "rounds": data["rounds"],

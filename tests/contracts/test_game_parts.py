@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from liescope.common.colours import COLOURS
 from liescope.common.errors import LiescopeError, UndeclaredGame
 from liescope.games.core import AskKind
 from liescope.games.game_registry import CARDS, GAMES, PAGES, PROMPTS, SCRIPTS, SIDES, WORDS, PerGame
@@ -68,7 +69,8 @@ def test_what_a_game_does_not_bring_is_made_of_its_manifest(monkeypatch: pytest.
     assert "deceive" not in page.role("villager", POKER.spec)
     assert CARDS[POKER.name] == "Poker, a game for 4 players: 1 mafioso, 1 detective and 2 villagers."
     colours = SIDES[POKER.name].colours
-    assert colours["mafioso"] == colours["mafia"] != colours["villager"] == colours["detective"]
+    assert COLOURS["vermillion"] == colours["mafioso"] == colours["mafia"]
+    assert COLOURS["blue"] == colours["villager"] == colours["detective"] == colours["town"]
 
 
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: part.field)

@@ -134,6 +134,14 @@ def test_no_card_is_lost_and_whoever_has_none_wins() -> None:
         assert len(game.outcome.winners) == 1 or len(told) == 30
 
 
+def test_hands_and_the_cards_of_a_move_are_seen_by_their_seat_alone() -> None:
+    game = played(ScriptedPlayer("scripted:bold", PROFILES["bold"], "cheat").say)
+    hands = [event for event in game.events if "hand" in event.data]
+    moves = [event for event in game.events if event.kind is EventKind.CHOICE and event.about is None]
+    assert len(moves) == len({event.day for event in moves}) == game.outcome.days
+    assert all(event.audience == (event.target or event.actor,) for event in (*hands, *moves))
+
+
 def test_too_small_a_pack_is_refused() -> None:
     with pytest.raises(UsageError, match="2 ranks of 1 cards are too few for 4 players"):
         GAMES["cheat"].resolve({"ranks": 2, "suits": 1, "size": 4})

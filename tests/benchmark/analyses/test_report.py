@@ -201,6 +201,7 @@ def test_the_first_sentence_counts_the_games_that_each_side_won_and_the_others_s
 def test_a_game_whose_players_are_all_on_one_side_is_won_by_no_side() -> None:
     games = [replace(werewolf("m", seed), game_id=f"game-{seed}") for seed in range(3)]
     alone = [one_side(replace(game, game=f"{game.game}-alone", game_id=f"alone-{game.seed}")) for game in games]
+    assert all(", the " in who_won(load_frames([game])) for game in games)
     said = who_won(load_frames([*games, *alone]))
     assert said.startswith("In 3 games of werewolf, the ")
     assert said.endswith("; in 3 games of werewolf-alone, all players were on one side.")
