@@ -13,6 +13,7 @@ from liescope.games.deal.sheet import FACTS, Sheet
 from liescope.games.record import Source, record
 from liescope.games.script.persona import Persona, Skills, chance
 from liescope.games.session import Session, drive, start
+from liescope.games.shared_rules import Contest, doubted
 from liescope.labeling.claims import find_claims
 from liescope.labeling.label import label_game
 
@@ -83,6 +84,9 @@ def test_buyers_judge_a_statement_about_the_condition_alone_and_in_secret() -> N
         ("Bob", ("Bob",), True),
         ("Charlie", ("Charlie",), False),
     ]
+    seats = dict.fromkeys(session.game.names, ("planted", Source.SCRIPTED))
+    contests = list(doubted(record(session.game, session.outcome, seats)))
+    assert contests == [Contest("Alice", "Bob", False), Contest("Alice", "Charlie", True)]  # its battery is dead
 
 
 def test_offers_are_for_the_seller_and_stay_true_of_the_days_after() -> None:

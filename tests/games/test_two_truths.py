@@ -11,6 +11,7 @@ from liescope.games.record import Source, record
 from liescope.games.script.persona import PROFILES, Persona, Skills, chance
 from liescope.games.script.tone import UNSURE
 from liescope.games.session import Session, drive, start
+from liescope.games.shared_rules import doubted
 from liescope.games.two_truths.rules import TOPICS, TwoTruths, TwoTruthsSpec, claims
 from liescope.games.two_truths.script import answer
 from liescope.labeling.claims import find_claims
@@ -46,6 +47,10 @@ def test_a_guess_judges_the_lie_and_the_guesses_decide() -> None:
                 assert event.about == lie.index
                 right.append(event.data["choice"] == lie.data["claims"][0]["kind"])
                 assert event.data["doubts"] == right[-1]
+        seats = dict.fromkeys(session.game.names, ("planted", Source.SCRIPTED))
+        contests = list(doubted(record(session.game, session.outcome, seats)))
+        assert [not contest.fooled for contest in contests] == right
+        assert {contest.deceiver for contest in contests} == {told[0].actor}
         assert session.outcome is not None
         assert session.outcome.winner == ("guessers" if sum(right) >= len(right) / 2 else "teller")
         winners.add(session.outcome.winner)

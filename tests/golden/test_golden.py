@@ -20,11 +20,13 @@ import pytest
 
 from liescope.games.cheat.rules import Cheat, CheatSpec
 from liescope.games.core import ASSESSMENTS, FORMS, Ask, AskKind, Assessment, Event, EventKind, Game, Replies, Reply
+from liescope.games.deal.rules import Deal, DealSpec
 from liescope.games.mafia.rules import MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
 from liescope.games.one_night.rules import OneNightSpec, OneNightWerewolf
 from liescope.games.rated_game import RatedGame, RatingSpec
 from liescope.games.record import GameRecord, Source, event_to_json, record, reply_from_json, reply_to_json
 from liescope.games.session import Session, drive, start
+from liescope.games.two_truths.rules import TwoTruths, TwoTruthsSpec
 from liescope.games.werewolf.rules import Werewolf, WerewolfSpec
 from tests.golden.by_hand import DAYS_RUN_OUT, JESTER_EXILED, VILLAGERS_SAVED, WEREWOLVES_AT_PARITY, Hand
 
@@ -61,6 +63,8 @@ GAMES: dict[str, Callable[[], Game]] = {
     "werewolf_two_doctors": lambda: Werewolf(TWO_DOCTORS, 0, "golden"),
     "one_night": lambda: OneNightWerewolf(OneNightSpec(assess=True, rounds=1), 0, "golden"),
     "one_night_lone_werewolf": lambda: OneNightWerewolf(OneNightSpec(rounds=1), LONE, "golden"),
+    "deal": lambda: Deal(DealSpec(assess=True), 4, "golden"),
+    "two_truths": lambda: TwoTruths(TwoTruthsSpec(turns=2), 4, "golden"),
     "cheat": lambda: Cheat(CheatSpec(turns=6, ranks=6), 4, "golden"),
     "werewolf_judged": lambda: RatedGame(by_hand(JESTER_EXILED), RatingSpec(roles=True, lessons=True), "a judge"),
     **{name: hand.make for name, hand in HANDS.items()},
