@@ -33,6 +33,7 @@ from liescope.games.core import (
     Replies,
     Reply,
 )
+from liescope.games.deal.rules import DealSpec
 from liescope.games.game_options import GameSpec
 from liescope.games.mafia.rules import MINI_MAFIA, MafiaSpec
 from liescope.games.playable import PlayableGame
@@ -49,6 +50,7 @@ from liescope.games.record import (
 )
 from liescope.games.session import Session, drive, fork, replay, resume, start
 from liescope.games.shared_rules import BIDS
+from liescope.games.two_truths.rules import TwoTruthsSpec
 from liescope.games.werewolf.rules import WerewolfSpec
 
 Maker = Callable[[int], Game]
@@ -77,6 +79,8 @@ TABLES: dict[str, GameSpec] = {  # each begins with the name of its game
     "werewolf of one day": SHORT.replaced(days=1),
     "werewolf assessed": SHORT.replaced(villagers=4, debate_turns=2, defence_turns=1, assess=True),
     "werewolf assessed in part": SHORT.replaced(assess=True, assess_share=0.3, show_suspicion=True),
+    "deal with one buyer on one day": DealSpec(buyers=1, days=1, rounds=2, assess=True),
+    "two-truths with one guesser": TwoTruthsSpec(guessers=1, turns=1),
     "werewolf with a jester who learns": SHORT.replaced(learning=True, lessons=LESSONS),
 }
 

@@ -114,3 +114,24 @@ def test_a_move_that_cannot_be_is_named(played: GameRecord, facts: dict[str, Any
     events[place] = replace(events[place], **facts)
     with pytest.raises(NotARecord, match=words):
         check_record(replace(played, events=tuple(events)))
+
+
+@pytest.mark.parametrize(
+    ("text", "move"),
+    [
+        ("Offer 10. It is worth more than offer 1", "offer 10"),
+        ("NOTHING, I will wait.", "nothing"),
+        ("10", "offer 10"),
+        ("offer", None),
+        ("I will not offer 1, I bid offer 10", "offer 10"),
+    ],
+)
+def test_a_move_is_no_name_and_is_read_in_any_case_and_by_what_only_it_has(text: str, move: str | None) -> None:
+    assert read_reply(Ask("g", 1, "Ann", AskKind.CHOOSE, 1, Phase.VOTING, options=BIDS), text).choice == move
+
+
+def test_part_of_a_refusal_is_no_refusal() -> None:
+    ask = Ask("g", 1, "Ann", AskKind.CHOOSE, 1, Phase.VOTING, options=("no sale", "40", "50"))
+    assert [read_reply(ask, text).choice for text in ("sale", "No", "I offer 40, not 50")] == [None, "no sale", "40"]
+    vote = replace(ask, kind=AskKind.VOTE, options=("Will", "Ann Lee"))
+    assert [read_reply(vote, text).choice for text in ("I will wait", "Lee")] == [None, None]

@@ -78,9 +78,9 @@ def test_the_first_thing_that_is_named_is_the_claim(text: str, verdict: str) -> 
 
 
 def test_a_lie_sounds_unsure_at_the_planted_rate() -> None:
-    skills = Skills(m=0.6, d=0.2, v=1.0, j=0.0)
-    said = [event for seed in range(60) for event in play(seed, skills).events if event.kind is EventKind.STATEMENT]
+    skills = Skills(m=1.2, d=0.2, v=1.0, j=0.0)
+    said = [event for seed in range(120) for event in play(seed, skills).events if event.kind is EventKind.STATEMENT]
     for lies, planted in ((True, chance(-1.5 * skills.m)), (False, chance(-1.5 * skills.d - 1.0))):
         of = [event for event in said if (event.data["claims"][0]["verdict"] == "false") == lies]
         share = sum(event.text.lower().startswith(UNSURE) for event in of) / len(of)
-        assert abs(share - planted) < 3.5 * (0.25 / len(of)) ** 0.5
+        assert abs(share - planted) < 3.5 * (planted * (1 - planted) / len(of)) ** 0.5

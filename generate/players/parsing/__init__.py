@@ -36,7 +36,7 @@ def _read(ask: Ask, text: str) -> Answer:
         case AskKind.BID:
             return read_bid(text)
         case kind if kind in CHOICES:
-            return read_choice(text, ask.options)
+            return read_choice(text, ask.options, moves=kind is AskKind.CHOOSE)
         case kind if kind in FORMS:
             return Answer(read_form(ask, text))
         case kind:

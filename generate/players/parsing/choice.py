@@ -232,14 +232,17 @@ _CHOOSING = regex(
     r"[\s:：\"“„«「'‘=]*$",
     re.IGNORECASE,
 )
+_OFFERING = regex(r"\b(?:offer(?:ing)?|bid|guess)\b(?: (?:is|of|the))*[\s:$€£\"']*$", re.IGNORECASE)
 # Chinese, Japanese and Korean use no spaces between a name and the words around it.
 _UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _NEAR = 120  # characters before a name that are searched for a negation or a verb of choosing
 _MENTIONS = 200  # a text that mentions names more often than this is not an answer
 
 
-def read_choice(text: str, options: Sequence[str]) -> Answer:
-    """The option that a cleaned text names, and what followed it."""
+def read_choice(text: str, options: Sequence[str], moves: bool = False) -> Answer:
+    """The option that a cleaned text names, and what followed it. moves: the options are no names, so they count in any
+    case, and so does a part that only one of them has.
+    """
     line, _, rest = text.partition("\n")
     if line.strip() in options:
         return Answer(Reply(choice=line.strip()), rest.strip())
@@ -252,8 +255,11 @@ def read_choice(text: str, options: Sequence[str]) -> Answer:
     for option in options:
         if bare == option.casefold():
             return Answer(Reply(choice=option, notes=(*notes, "name in other case or punctuation")), rest.strip())
+    having = [option for option in options if moves and bare and f" {bare} " in f" {option.casefold()} "]
+    if len(having) == 1 and bool(_NEGATED.search(having[0])) == bool(_NEGATED.search(bare)):
+        return Answer(Reply(choice=having[0], notes=(*notes, "part of a move")), rest.strip())
     for part, where in ((line, "name in a sentence"), (text, "name further down")):
-        found, ambiguous = _in_sentence(part, options)
+        found, ambiguous = _in_sentence(part, options, moves)
         if found:
             return Answer(Reply(choice=found, notes=(*notes, where)), text.strip())
         if ambiguous:
@@ -261,7 +267,7 @@ def read_choice(text: str, options: Sequence[str]) -> Answer:
     return Answer(Reply(notes=notes, problem="no option is named"))
 
 
-def _in_sentence(text: str, options: Sequence[str]) -> tuple[str | None, bool]:
+def _in_sentence(text: str, options: Sequence[str], moves: bool) -> tuple[str | None, bool]:
     """The one option that the text chooses; or None, and whether that is because it names several."""
     text = _MARKDOWN.sub("", text)
     for flags in (0, re.IGNORECASE):
@@ -276,9 +282,11 @@ def _in_sentence(text: str, options: Sequence[str]) -> tuple[str | None, bool]:
                 continue
             option = _same(found.group(), options)
             named.add(option)
-            if _CHOOSING.search(before):
+            if _CHOOSING.search(before) or (moves and _OFFERING.search(before)):
                 chosen.add(option)
-        if flags:  # "will" and "may" are also words: a name in a different case counts only after a verb of choosing
+        if (
+            flags and not moves
+        ):  # "will" and "may" are also words: a name in a different case counts only after a verb of choosing
             named = chosen
         for names in (chosen, named):
             if len(names) == 1:
