@@ -21,19 +21,21 @@ from liescope.data_cards.tables.declare import (
     CorpusColumn,
     CorpusTable,
 )
-from liescope.data_cards.tables.game_rows import (
+from liescope.data_cards.tables.rows import (
     BidRow,
     CallRow,
+    ClaimRow,
     EventRow,
     GameRow,
     LessonRow,
     LessonTagRow,
     NightActRow,
+    RatingRow,
     RoleGuessRow,
     SeatRow,
+    StatementRow,
     VoteRow,
 )
-from liescope.data_cards.tables.statement_rows import ClaimRow, RatingRow, StatementRow
 
 if TYPE_CHECKING:
     import polars as pl
@@ -161,7 +163,7 @@ def columns_markdown(table: str, unit: str = GAME) -> str:
 
 def columns_of_games(table: str) -> tuple[str, ...]:
     """The columns that only games use, by name."""
-    return tuple(column.name for column in TABLES[table].fields if column.elsewhere is None)
+    return tuple(column.name for column in TABLES[table].fields if column.only_games)
 
 
 def tables_markdown() -> str:

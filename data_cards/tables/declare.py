@@ -1,9 +1,9 @@
-"""How a table is declared: a frozen dataclass whose fields say what they mean.
+"""How a table is declared: a frozen dataclass, whose fields' meanings stand in columns.toml.
 
     @dataclass(frozen=True, slots=True)
     class VoteRow:
-        game_id: Annotated[str, Meaning("the game")]
-        fallback: Annotated[str, Meaning("why the rules drew the vote, empty if the player chose it")]
+        game_id: str
+        suspicion_rank: float | None
 
 A field's type is the column's type: str, bool, int, float, a tuple of texts, or a tuple of rows of another such class.
 `| None` means that the column can be null. Schemas, cards and docs are generated from `CorpusTable`.
@@ -11,37 +11,41 @@ A field's type is the column's type: str, bool, int, float, a tuple of texts, or
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import tomllib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, is_dataclass
+from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from liescope.common.text import GAME
 
 TEXT, BOOLEAN, INTEGER, NUMBER, RECORDS = "text", "boolean", "integer", "number", "records"
 SPLITS = ("train", "validation", "test")
 _TYPES = {str: TEXT, bool: BOOLEAN, int: INTEGER, float: NUMBER}
-
-
-@dataclass(frozen=True, slots=True)
-class Meaning:
-    """The annotation of a field. meaning: one sentence; null: when the value is null; reason: the column that says why
-    it is null; classes: the names of its classes, for columns that serve as labels (of a boolean: false, true);
-    elsewhere: the sentence for records that are not games, "" if it is the same, None for a column that only games use.
-    In each, {unit} stands for what a record is called.
-    """
-
-    meaning: str
-    null: str = ""
-    reason: str = ""
-    classes: tuple[str, ...] = ()
-    elsewhere: str | None = ""
+HONESTY = ("honest", "deceptive")  # the classes of every label: false, true
+DECEPTION_TYPES = (
+    "none",
+    "omission",
+    "distortion",
+    "fabrication",
+    "misdirection",
+    "sycophancy",
+    "strategic_deception",
+    "persuasive_manipulation",
+)
+_CLASSES = {"honesty": HONESTY, "types": DECEPTION_TYPES}
+Meanings = Mapping[str, Mapping[str, Any]]
+MEANINGS: Meanings = tomllib.loads(Path(__file__).with_name("columns.toml").read_text("utf-8"))
+"""What the columns mean, by the class of their row; `every`: of columns that many rows have."""
 
 
 @dataclass(frozen=True, slots=True)
 class CorpusColumn:
     """A declared column. type: text, boolean, integer, number or records; repeated: a list of these; fields: those of
-    a record; nullable: the value can be null; the rest as in `Meaning`.
+    a record; nullable: the value can be null; null: when; reason: the column that says why; classes: the names of its
+    classes, of columns that serve as labels (of a boolean: false, true); elsewhere: the meaning for records that are
+    not games, "" if it is the same; only_games: only games use it. In words, {unit} is what a record is called.
     """
 
     name: str
@@ -52,7 +56,8 @@ class CorpusColumn:
     null: str = ""
     reason: str = ""
     classes: tuple[str, ...] = ()
-    elsewhere: str | None = ""
+    elsewhere: str = ""
+    only_games: bool = False
     fields: tuple[CorpusColumn, ...] = ()
 
     @property
@@ -72,7 +77,7 @@ class CorpusColumn:
         """The meaning, with when or why the value is null, for records called so (see `record_unit`); "" for a column
         that only games use.
         """
-        if unit != GAME and self.elsewhere is None:
+        if unit != GAME and self.only_games:
             return ""
         said = self.meaning if unit == GAME else self.elsewhere or self.meaning
         null = f"with the reason in `{self.reason}`" if self.reason else self.null
@@ -82,7 +87,7 @@ class CorpusColumn:
 @dataclass(frozen=True, slots=True)
 class CorpusTable:
     """A table of the corpus: a config of the dataset. row: the class of its rows; meaning: what a row is, with {unit}
-    as in `Meaning`.
+    as in columns.
     """
 
     name: str
@@ -104,56 +109,35 @@ class CorpusTable:
         return self.meaning.replace("{unit}", unit)
 
 
-def fields_of(row: type) -> tuple[CorpusColumn, ...]:
-    """The columns that a row class declares. Raises TypeError for a field without a `Meaning` or of another type."""
-    hints = get_type_hints(row, include_extras=True)
-    found = tuple(_field(row, name, hint) for name, hint in hints.items())
-    names = {column.name for column in found}
-    for column in found:
-        if column.reason and column.reason not in names:
-            raise TypeError(f"{row.__name__}.{column.name} names the reason {column.reason!r}, which is no column")
+def fields_of(row: type, meanings: Meanings = MEANINGS) -> tuple[CorpusColumn, ...]:
+    """The columns that a row class declares. Raises TypeError for a field without a meaning or of another type, and for
+    the meaning of no field.
+    """
+    hints, told = get_type_hints(row), meanings.get(row.__name__, {})
+    found = tuple(_field(row, name, hint, meanings) for name, hint in hints.items())
+    lost = {*told, *(column.reason for column in found)} - {"", *hints}
+    if lost:
+        raise TypeError(f"{row.__name__} has no column {min(lost)}, which is told of")
     return found
 
 
-def _field(row: type, name: str, hint: Any) -> CorpusColumn:
-    if get_origin(hint) is not Annotated:
-        raise TypeError(f"{row.__name__}.{name} has no Meaning")
-    kind, *notes = get_args(hint)
-    said = next((note for note in notes if isinstance(note, Meaning)), None)
+def _field(row: type, name: str, kind: Any, meanings: Meanings) -> CorpusColumn:
+    said = meanings.get(row.__name__, {}).get(name) or meanings.get("every", {}).get(name)
     if said is None:
-        raise TypeError(f"{row.__name__}.{name} has no Meaning")
+        raise TypeError(f"{row.__name__}.{name} has no meaning")
+    told = {"meaning": said} if isinstance(said, str) else dict(said)
+    told["classes"] = _CLASSES[told["classes"]] if "classes" in told else ()
     nullable = get_origin(kind) in (Union, UnionType) and NoneType in get_args(kind)
     if nullable:
         (kind,) = (part for part in get_args(kind) if part is not NoneType)
-    if nullable != bool(said.null or said.reason):
+    if nullable != bool({"null", "reason"} & told.keys()):
         raise TypeError(f"{row.__name__}.{name}: a column that can be null says when, and no other does")
     repeated = get_origin(kind) is tuple
     if repeated:
         kind = get_args(kind)[0]
-    inner = fields_of(kind) if isinstance(kind, type) and is_dataclass(kind) else ()
+    inner = fields_of(kind, meanings) if is_dataclass(kind) and isinstance(kind, type) else ()
     if not inner and kind not in _TYPES:
         raise TypeError(f"{row.__name__}.{name} has the type {kind}, which no column has")
-    type_ = RECORDS if inner else _TYPES[kind]
     return CorpusColumn(
-        name, type_, said.meaning, repeated, nullable, said.null, said.reason, said.classes, said.elsewhere, inner
+        name, RECORDS if inner else _TYPES[kind], repeated=repeated, nullable=nullable, fields=inner, **told
     )
-
-
-HONESTY = ("honest", "deceptive")  # the classes of every label: false, true
-DECEPTION_TYPES = (
-    "none",
-    "omission",
-    "distortion",
-    "fabrication",
-    "misdirection",
-    "sycophancy",
-    "strategic_deception",
-    "persuasive_manipulation",
-)
-GAME_ID = Meaning("the {unit}; unique in the corpus, the key that joins configs")
-GAME_NAME = Meaning("the name of the game's rules", elsewhere="what the {unit} is: text, chat or a log's format")
-STATEMENT_ID = Meaning("the statement: game_id, a colon, the index of its event in the {unit}")
-DAY = Meaning("the day of the game, from 1", elsewhere=None)
-SPEAKER_ROLE = Meaning(
-    "the speaker's hidden role (in a conversation: system, user, assistant or tool), empty where it is not known"
-)

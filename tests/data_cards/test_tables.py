@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, fields
-from typing import Annotated
 
 import datasets
 import pytest
@@ -17,7 +16,7 @@ from liescope.data_cards.tables import (
     polars_schema,
     tables_markdown,
 )
-from liescope.data_cards.tables.declare import DECEPTION_TYPES, Meaning, fields_of
+from liescope.data_cards.tables.declare import DECEPTION_TYPES, fields_of
 from liescope.games.taxonomy import DeceptionType
 
 
@@ -75,20 +74,33 @@ class NoColumn:
 
 @dataclass
 class NoType:
-    name: Annotated[complex, Meaning("a number")]
+    name: complex
 
 
 @dataclass
 class SilentNull:
-    name: Annotated[str | None, Meaning("a name")]
+    name: str | None
 
 
 @dataclass
 class LostReason:
-    name: Annotated[str | None, Meaning("a name", reason="why")]
+    name: str | None
 
 
-@pytest.mark.parametrize("row", [NoColumn, NoType, SilentNull, LostReason])
+@dataclass
+class LostColumn:
+    name: str
+
+
+MEANINGS = {
+    "NoType": {"name": "a number"},
+    "SilentNull": {"name": "a name"},
+    "LostReason": {"name": {"meaning": "a name", "reason": "why"}},
+    "LostColumn": {"name": "a name", "age": "years"},
+}
+
+
+@pytest.mark.parametrize("row", [NoColumn, NoType, SilentNull, LostReason, LostColumn])
 def test_a_column_that_is_not_fully_declared_is_refused(row: type) -> None:
     with pytest.raises(TypeError, match=row.__name__):
-        fields_of(row)
+        fields_of(row, MEANINGS)
