@@ -125,7 +125,7 @@ def _field(row: type, name: str, kind: Any, meanings: Meanings) -> CorpusColumn:
     said = meanings.get(row.__name__, {}).get(name) or meanings.get("every", {}).get(name)
     if said is None:
         raise TypeError(f"{row.__name__}.{name} has no meaning")
-    told = {"meaning": said} if isinstance(said, str) else dict(said)
+    told: dict[str, Any] = {"meaning": said} if isinstance(said, str) else dict(said)
     told["classes"] = _CLASSES[told["classes"]] if "classes" in told else ()
     nullable = get_origin(kind) in (Union, UnionType) and NoneType in get_args(kind)
     if nullable:
