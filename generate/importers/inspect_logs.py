@@ -15,13 +15,14 @@ from typing import Any, ClassVar
 from liescope.common.errors import BadData, MissingPackage
 from liescope.common.reading import Reading, regular
 from liescope.common.settings import OptionsModel
-from liescope.games.record import GameRecord, record_from_json
+from liescope.games.record import GameRecord
 from liescope.generate.corpus.hub import download
 from liescope.generate.importers.importer_protocol import Imported, Rejected, attempt
 from liescope.generate.importers.label_column import OwnOptions
 from liescope.generate.importers.own_data import ChatImporter
 from liescope.generate.importers.tables import dataset_of, read_parquet
 from liescope.generate.importers.text_files import Rows
+from liescope.generate.runs.journal_reader import read_record
 
 _LOGS = ("*.eval", "*.json")
 RECORD = "liescope_record"
@@ -55,19 +56,15 @@ class InspectGamesImporter(InspectImporter):
             self.receipt.rows += 1
             if isinstance(one, Rejected):
                 yield one
-            elif not isinstance(kept := (one[1].metadata or {}).get(RECORD), dict):
-                why = "it holds no game of Liescope's tasks; `import inspect` reads conversations"
-                yield Rejected(source.name, number, str(one[1].id), why)
             else:
-                yield attempt(source.name, number, str(one[1].id), partial(_game, *one, kept))
+                yield attempt(source.name, number, str(one[1].id), partial(_game, *one))
 
 
-def _game(told: Any, sample: Any, kept: Mapping[str, Any]) -> GameRecord:
+def _game(told: Any, sample: Any) -> GameRecord:
     """The record in a sample. Its id says which eval and epoch played it, since others play the same plan."""
-    try:
-        game = record_from_json(kept)
-    except (KeyError, ValueError, TypeError, AttributeError) as error:
-        raise BadData(f"its record cannot be read: {type(error).__name__}: {error}") from error
+    if (kept := (sample.metadata or {}).get(RECORD)) is None:
+        raise BadData("it holds no game of Liescope's tasks; `import inspect` reads conversations")
+    game = read_record(json.dumps(kept), f"sample {sample.id}")
     return replace(game, game_id=f"{game.game_id}-{told.eval.run_id[:8]}-{sample.epoch}")
 
 

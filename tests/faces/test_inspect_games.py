@@ -81,9 +81,10 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> EvalLog:
 
 @pytest.mark.parametrize("game", GAMES)
 def test_a_game_of_an_eval_is_that_of_a_plain_table(game: str, tmp_path: Path) -> None:
-    roles = roles_in_play(GAMES[game].spec)
-    first, seats = roles[0], [f"{roles[-1]}=scripted:bold"]
-    told: dict[str, Any] = {"games": 2, "seed": 3, "players": "scripted:novice", "message_limit": 90}
+    first, *others = roles_in_play(GAMES[game].spec)
+    seats = [f"{role}=scripted:bold" for role in others[-1:]]
+    options = {one.name: 90 for one in GAMES[game].options if one.name == "message_limit"}
+    told: dict[str, Any] = {"games": 2, "seed": 3, "players": "scripted:novice", **options}
     ended = played(tmp_path, game.replace("-", "_"), [first], seats=seats, **told)
     assert (ended.status, set(TASKS)) == ("success", set(GAMES))
     held = [*seats, f"{first}=agent:mockllm/model"]

@@ -67,7 +67,7 @@ def plays(game: str, players: str = "", seats: Seats = (), **settings: Any) -> S
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001
         models = _models(game, players, several(seats), settings)
         held = [*several(seats), *(f"{role}=agent:{model}" for role, model in models.items())]
-        told = {**settings, "number": state.metadata["number"], "players": players or (), "seats": held}
+        told = {**settings, "number": int(state.sample_id), "players": players or (), "seats": held}
         table = await run_sync(partial(liescope.environment, game, **told))
         chats, roles = defaultdict[str, list[ChatMessage]](list), table.seats
         try:
@@ -134,8 +134,7 @@ def claims(record: GameRecord) -> Score:
 
 def _task(game: str) -> Any:
     def play(games: int = 10, seed: int = 0, players: str = "", seats: Seats = (), **settings: Any) -> Task:
-        told = [(number, f"{GAMES[game].title}, game {number}") for number in range(games)]
-        samples = [Sample(id=number, input=title, metadata={"number": number}) for number, title in told]
+        samples = [Sample(id=number, input=f"{GAMES[game].title}, game {number}") for number in range(games)]
         solves = plays(game, players, seats, games=games, seed=seed, **settings)
         return Task(dataset=MemoryDataset(samples, name=game), solver=solves, scorer=[outcome(), honesty(), claims()])
 

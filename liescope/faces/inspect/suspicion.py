@@ -28,7 +28,6 @@ from liescope.labeling.label import label_game
 from liescope.labeling.ledger import statement_id
 
 DECEPTIVE = "deceptive"
-_REASONS = 3
 
 
 class Suspicion:
@@ -38,26 +37,24 @@ class Suspicion:
 
     def __init__(self, model: str, key: str) -> None:
         self._given, self._model, self._lock = (model, key), load(model), Lock()
-        self._reasons = _REASONS if type(self._model.detector).explain is not Detector.explain else 0
+        self._reasons = 3 if type(self._model.detector).explain is not Detector.explain else 0
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _shared, self._given
 
-    async def of(self, statements: Sequence[Any]) -> list[Mapping[str, Any]]:
+    async def of(self, statements: Sequence[Any]) -> list[dict[str, Any]]:
         """The rows of `liescope.score`, each with its `reason` in words. Raises what that raises."""
         return await run_sync(self._score, statements)
 
-    def _score(self, statements: Sequence[Any]) -> list[Mapping[str, Any]]:
+    def _score(self, statements: Sequence[Any]) -> list[dict[str, Any]]:
         with self._lock:
             rows = self._model.score(statements, reasons=self._reasons).to_dicts()
-        return [{**row, "reason": self._reason(row)} for row in rows]
-
-    def _reason(self, row: Mapping[str, Any]) -> str:
-        if row["score"] is None:
-            return f"{self._model.name} gives no score: {row['score_null']}"
-        above = next((level for level in ("1", "5") if row.get(f"flag_at_{level}pct_fpr")), "")
-        flagged = [f"above its threshold for {above}% false positives"] if above else []
-        return "; ".join([f"{self._model.name} gives {row['score']:.2f}", *flagged, *(row.get("reasons") or ())])
+        for row in rows:
+            given = f"no score: {row['score_null']}" if row["score"] is None else f"{row['score']:.2f}"
+            flags = (f", above its threshold for {at}% false positives" for at in "15" if row[f"flag_at_{at}pct_fpr"])
+            words = f"{self._model.name} gives {given}{next(flags, '')}"
+            row["reason"] = "; ".join([words, *(row.get("reasons") or ())])
+        return rows
 
 
 @lru_cache(maxsize=8)  # Scout copies a scanner for every transcript
@@ -113,12 +110,8 @@ def labelled() -> InspectMetric:
     def of(scores: list[SampleScore]) -> Mapping[str, float]:
         from sklearn.metrics import roc_auc_score
 
-        told = [
-            (sample.score.metadata[DECEPTIVE], sample.score.as_float())
-            for sample in scores
-            if sample.score.metadata and sample.score.metadata.get(DECEPTIVE) is not None
-        ]
-        told = [(label, score) for label, score in told if not isnan(score)]
+        all_told = [((one.score.metadata or {}).get(DECEPTIVE), one.score.as_float()) for one in scores]
+        told = [(label, score) for label, score in all_told if label is not None and not isnan(score)]
         lies = sum(label for label, _ in told)
         both = 0 < lies < len(told)
         auroc = float(roc_auc_score(*zip(*told, strict=True))) if both else float("nan")
@@ -145,10 +138,8 @@ def detector(model: str, label: str = "") -> Scorer:
             told: dict[str, Any] = {DECEPTIVE: labels.of(known)}
         except BadData as error:
             raise BadData(f"sample {state.sample_id}: {error}") from None
-        messages = [*state.messages]
-        if not any(message.role == ASSISTANT for message in messages) and state.output.completion:
-            messages.append(state.output.message)
-        if not (said := turns(messages, state.metadata or {})):
+        replied = [state.output.message] if state.output.completion else []
+        if not (said := turns(state.messages, known) or turns([*state.messages, *replied], known)):
             return Score.unscored(explanation="no assistant says anything", metadata=told)
         (row,) = await suspicion.of([said[-1][1]])
         if row["score"] is None:
