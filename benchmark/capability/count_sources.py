@@ -143,7 +143,7 @@ def load_conditions(
                 "any one of them.",
             )
         parts = {"": add(list(parts.values()))}
-    parts = {name: replace(counts, notes=notes) for name, counts in parts.items()}
+    parts = {name: replace(counts, notes=(*counts.notes, *notes)) for name, counts in parts.items()}
     for model in without:
         parts = _without(parts, model)
     kept = {name: counts for name, counts in parts.items() if not counts.cells.is_empty()}

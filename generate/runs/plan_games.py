@@ -3,7 +3,8 @@
 A cell is a choice of a player for every role. The background design measures one player at a time: it plays one role
 while a single background player fills the others (Mini-Mafia paper, Appendix B); the full design crosses all players
 with all roles (I³ for three roles); self-play fills every role with the same player; the factorial design is self-play
-crossed with the jester's learning, off and on (Triadic Werewolf paper, section 4).
+crossed with the jester's learning, off and on (Triadic Werewolf paper, section 4). Where all seats have one role, they
+take the place of roles.
 """
 
 from __future__ import annotations
@@ -58,6 +59,14 @@ def designed(design: str, roles: Sequence[str], players: Sequence[str], backgrou
             for background in backgrounds or players
         ]
     return list(dict.fromkeys(found))
+
+
+def of_seats(drawn: Sequence[Cell]) -> list[Cell]:
+    """The cells of a game of one role, a player for each seat, without those that players meet in as they take turns
+    over the seats of another; a single player stands once, for all seats.
+    """
+    turned = (min(cell[at:] + cell[:at] for at in range(len(cell))) for cell in drawn)
+    return list(dict.fromkeys(cell if len(set(cell)) > 1 else cell[:1] for cell in turned))
 
 
 def seated(chosen: Sequence[str], roles: Sequence[str], rest: str) -> Cell:
@@ -165,7 +174,8 @@ def plan_games(
     players: Sequence[str] = settings.players
     design = settings.design
     background, cells, seats = settings.background, settings.cells, settings.seats
-    held = roles_in_play(game.resolve(options))
+    spec = game.resolve(options)
+    held = roles_in_play(spec)
     if cells is not None:
         if players or background or design or seats:
             raise UsageError(
@@ -180,7 +190,9 @@ def plan_games(
         design, players = SEATED, drawn[0]
     else:
         design, players = design or game.design, players or [DEFAULT_PLAYER]
-        drawn = designed(design, held, once(players), once(background))
+        alone = len(held) == 1
+        drawn = designed(design, held * len(spec.seats()) if alone else held, once(players), once(background))
+        drawn = of_seats(drawn) if alone else drawn
     drawn, learns = cross_learning(drawn, _levels(settings.learning, design))
     plan = make_plan(
         game.name, options, once(players), design, drawn, settings.games, settings.seed, settings.roles, prompts, learns

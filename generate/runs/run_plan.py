@@ -191,10 +191,11 @@ class Served(BaseModel):
 
 
 class Plan(RunPlan):
-    """Games played from their start. options: the game's resolved options; cells: the player's spec for each role;
-    games: the number in each cell; seating: how roles are dealt (`planning.SEATINGS`); learning: for each cell,
-    whether its learner learns, empty if none does; held: in a game whose seats are taken before roles are dealt, the
-    spec of the player in each seat, else empty; served: how its people joined; ids: the beginning of its games' ids,
+    """Games played from their start. options: the game's resolved options; cells: the player's spec for each role, or
+    for each seat where all have one role; games: the number in each cell; seating: how roles are dealt
+    (`planning.SEATINGS`); learning: for each cell, whether its learner learns, empty if none does; held: in a game
+    whose seats are taken before roles are dealt, the spec of the player in each seat, else empty; served: how its
+    people joined; ids: the beginning of its games' ids,
     where a withdrawal changed the plan's hash.
     """
 
@@ -229,7 +230,7 @@ class Plan(RunPlan):
             raise BadData(f"{where} holds a plan that {why}; restore {PLAN_FILE}") from None
         if plan.held and set(plan.held) != set(plan.spec.seats()):
             fault = "whose seats are not those of its game"
-        elif any(len(cell) != len(plan.roles) for cell in plan.cells) or len(plan.learning) not in (0, len(plan.cells)):
+        elif any(len(cell) not in plan.sizes for cell in plan.cells) or len(plan.learning) not in (0, len(plan.cells)):
             fault = "whose cells do not fit its game"
         else:
             return plan
@@ -245,6 +246,11 @@ class Plan(RunPlan):
         return roles_in_play(self.spec)
 
     @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many players a cell may name: one for each role, or for each seat where all have one role."""
+        return (len(self.roles),) if len(self.roles) > 1 else (1, len(self.spec.seats()))
+
+    @property
     def specs(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(self.held.values() or (spec for cell in self.cells for spec in cell)))
 
@@ -258,8 +264,11 @@ class Plan(RunPlan):
     def seats(self, planned: PlannedGame, roles: Mapping[str, str]) -> dict[str, str]:
         if self.held:
             return {name: self.held[name] for name in roles}
-        cell = dict(zip(self.roles, planned.cell, strict=True))
-        return {name: cell[role] for name, role in roles.items()}
+        cell = planned.cell
+        if len(self.roles) == 1:
+            return {name: cell[(place + planned.turn) % len(cell)] for place, name in enumerate(roles)}
+        of = dict(zip(self.roles, cell, strict=True))
+        return {name: of[role] for name, role in roles.items()}
 
     def label(self, planned: PlannedGame) -> str:
         if self.held:

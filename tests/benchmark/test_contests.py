@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
@@ -26,8 +27,9 @@ from liescope.benchmark.capability.posterior import Posterior, sampled
 from liescope.benchmark.fitting import fit
 from liescope.common.errors import LiescopeError, UsageError
 from liescope.games.record import GameRecord, Seat, Source, Status
-from liescope.games.shared_rules import Contest
+from liescope.games.shared_rules import Contest, doubted
 from liescope.generate.corpus.build import build
+from liescope.generate.corpus.open import records
 from liescope.generate.runs.play import play
 
 pytestmark = pytest.mark.slow
@@ -247,6 +249,20 @@ def test_planted_players_of_a_game_come_back_from_its_run_and_equally_from_its_c
     without = load_conditions([tmp_path / "run"], without=[names[0]])[""]
     assert without.games == 4 * 60 * 2
     assert f"600 of 1080 contests are left out, in which {names[0]} is." in without.notes
+
+
+def test_players_of_a_game_of_one_role_meet_seat_by_seat_and_take_turns_over_the_seats(tmp_path: Path) -> None:
+    players, out = ["scripted:bold", "scripted:novice"], tmp_path / "run"
+    play("cheat", players=players, design="background", games=3, turns=9, out=out)
+    assert play("cheat", players=players, design="background", games=3, turns=9, out=out).tally.before == 12
+    lineups = {tuple(sorted(seat.model for seat in game.seats)) for game in records(out)}
+    assert len(lineups) == 4  # each alone, and with two of the other
+    held = Counter((place, seat.model) for game in records(out) for place, seat in enumerate(game.seats))
+    assert set(held.values()) == {6}
+    (counts,) = load_conditions([out]).values()
+    assert counts.cells.select("deceiver", "judge").rows() == list(product(players, repeat=2))
+    every = sum(len([*doubted(game)]) for game in records(out))
+    assert counts.notes[0].startswith(f"Of {every} contests {counts.games} are counted")
 
 
 def test_the_jester_meets_all_others_where_they_are_one_model(tmp_path: Path) -> None:
