@@ -180,6 +180,11 @@ class Gathered:
     told: Report | None
 
     @property
+    def of_roles(self) -> dict[str, pl.DataFrame]:
+        """The counts by condition of games with three roles."""
+        return {name: part.cells for name, part in self.conditions.items() if part.form is THREE_ROLES}
+
+    @property
     def counts(self) -> pl.DataFrame:
         """The counts, with the column condition where there are several."""
         return labelled({name: part.cells for name, part in self.conditions.items()}, len(self.conditions) > 1)
@@ -207,7 +212,7 @@ def _capabilities(gathered: Gathered) -> Report:
             tables={_file(name): table for name, table in told.tables.items()},
             missing={f"{_SCORES}: {name}": reason for name, reason in told.missing.items()},
         )
-    cells = _of_roles(gathered)
+    cells = gathered.of_roles
     told = answers(rows_of_counts(cells) if cells or gathered.games is None else rows_of_games(gathered.games.frames))
     findings = told.findings
     if not told.tables and gathered.told:
@@ -219,12 +224,6 @@ def _capabilities(gathered: Gathered) -> Report:
     return replace(told, findings=findings, missing={_SCORES: gathered.unfit})
 
 
-def _of_roles(gathered: Gathered) -> dict[str, pl.DataFrame]:
-    """The counts by condition of games with three roles."""
-    found = gathered.conditions.items()
-    return {name: counts.cells for name, counts in found if counts.form is THREE_ROLES}
-
-
 def _file(name: str) -> str:
     """The name, in a report's folder, of a file of a fit."""
     return f"capability_{name}" if name and not name.startswith("capability") else name
@@ -232,7 +231,7 @@ def _file(name: str) -> str:
 
 def _backgrounds(gathered: Gathered) -> Report:
     """Scores against fixed backgrounds, and their agreement with the capability model."""
-    cells = _of_roles(gathered)
+    cells = gathered.of_roles
     posteriors = {one.condition: one.posterior for one in gathered.fit.fits} if gathered.fit else {}
     return part_of_conditions(cells, posteriors) if cells else Report()
 

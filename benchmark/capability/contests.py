@@ -8,8 +8,9 @@ counts. Where all judges of a deceiver decide together, as a ballot does, their 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from random import Random
+from typing import NamedTuple
 
 import polars as pl
 
@@ -27,53 +28,50 @@ def has_contests(game: str) -> bool:
     return game in GAMES and GAMES[game].contests is not None
 
 
+class _Game(NamedTuple):
+    """A row of counts for each pair of players, how many contests there were, why none counts, whose words they are."""
+
+    rows: list[tuple[str, str, int, int]]
+    contests: int = 0
+    why: str = ""
+    sources: frozenset[Source] = frozenset()
+
+
 def count_contests(games: Mapping[str, tuple[Kind, str | None]], records: Iterable[GameRecord]) -> dict[Kind, Counts]:
     """Counts of contests by kind of game. games: by id, the kind, and why the game does not count, None if it does;
     others are passed over.
     """
-    found: dict[Kind, list[tuple[GameRecord, str | None]]] = {}
+    found: dict[Kind, list[_Game]] = {kind: [] for kind, _ in games.values()}
     for record in records:
         if record.game_id in games:
             kind, why = games[record.game_id]
-            found.setdefault(kind, []).append((record, why))
-    return {kind: _counted(several) for kind, several in found.items()}
+            found[kind].append(_Game([], why=why) if why else _of_game(record))
+    return {kind: _sum(several) for kind, several in found.items()}
 
 
-def _counted(games: Iterable[tuple[GameRecord, str | None]]) -> Counts:
-    rows: list[tuple[str, str, int, int]] = []
-    excluded: Counter[str] = Counter()
-    sources: set[Source] = set()
-    held = 0
-    for record, reason in games:
-        found, of, why = ([], 0, reason) if reason else _of_game(record)
-        held += of
-        rows += found
-        if why:
-            excluded[why] += 1
-        else:
-            sources.update(seat.source for seat in record.seats)
-    notes = (
-        f"Of {held:,} contests {len(rows):,} are counted, one of each deceiver and judge in a game, drawn by chance: "
-        "contests of one game are not independent."
-    )
-    cells = tally(pl.DataFrame(rows, schema_of(CONTESTS), orient="row"))
-    return Counts(cells, sources=frozenset(sources), excluded=excluded, notes=(notes,) if held > len(rows) else ())
-
-
-def _of_game(record: GameRecord) -> tuple[list[tuple[str, str, int, int]], int, str | None]:
-    """(a row of counts for each pair of players, how many contests the game has, why it does not count)."""
+def _of_game(record: GameRecord) -> _Game:
     tell, pairs = GAMES[record.game].contests, dict[tuple[str, str], list[Contest]]()
     for one in tell(record) if tell else ():
         pairs.setdefault((one.deceiver, "" if one.together else one.judge), []).append(one)
-    if not pairs:
-        return [], 0, "nobody tried to deceive a judge in them"
     player = {seat.name: player_of(seat.model, seat.source) for seat in record.seats}
     rows, contests = [], 0
     for (deceiver, judge), several in pairs.items():
-        judges = {player[one.judge] for one in several}
-        if len(judges) > 1:
-            return [], 0, "those who judged together were several models"
-        contests += len(several) if judge else 1
+        if len({player[one.judge] for one in several}) > 1:
+            return _Game([], why="those who judged together were several models")
         drawn = Random(f"{record.game_id} {deceiver} {judge}").choice(several)
-        rows.append((player[deceiver], judges.pop(), int(drawn.fooled), 1))
-    return rows, contests, None
+        rows.append((player[deceiver], player[drawn.judge], int(drawn.fooled), 1))
+        contests += len(several) if judge else 1
+    why = "" if rows else "nobody tried to deceive a judge in them"
+    return _Game(rows, contests, why, frozenset(seat.source for seat in record.seats if rows))
+
+
+def _sum(games: Sequence[_Game]) -> Counts:
+    rows, every = [row for game in games for row in game.rows], sum(game.contests for game in games)
+    note = (
+        f"Of {every:,} contests {len(rows):,} are counted, one of each deceiver and judge in a game, drawn by chance: "
+        "contests of one game are not independent."
+    )
+    cells = tally(pl.DataFrame(rows, schema_of(CONTESTS), orient="row"))
+    sources = frozenset[Source]().union(*(game.sources for game in games))
+    excluded = Counter(game.why for game in games if game.why)
+    return Counts(cells, sources=sources, excluded=excluded, notes=(note,) if every > len(rows) else ())

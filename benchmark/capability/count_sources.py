@@ -23,15 +23,7 @@ from liescope.benchmark.capability.counts import (
     why_not,
     with_settings,
 )
-from liescope.benchmark.capability.forms import (
-    CONTESTS,
-    DECEIVER,
-    DISCLOSER,
-    JUDGE,
-    THREE_ROLES,
-    VOTER,
-    Form,
-)
+from liescope.benchmark.capability.forms import CONTESTS, DECEIVER, DISCLOSER, JUDGE, THREE_ROLES, VOTER, Form
 from liescope.benchmark.capability.model import leave_out
 from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.common.stores import local
@@ -82,9 +74,8 @@ def _cell(row: Mapping[str, Any] | Rejected, form: Form, where: str) -> tuple[st
             raise BadData(f"{where}: {column} is {whole!r}; it must be a whole number, zero or more")
     won, played = map(int, numbers)
     if played < 1 or won > played:
-        raise BadData(
-            f"{where}: {won} {form.won.replace('_', ' ')} in {played} {form.of} is impossible; check both columns"
-        )
+        what = f"{won} {form.won.replace('_', ' ')} in {played} {form.of}"
+        raise BadData(f"{where}: {what} is impossible; check both columns")
     return (*players, won, played)
 
 
@@ -124,10 +115,8 @@ def load_conditions(
     if files:
         found["", "{}"] = [read_counts(local(file)) for file in files]
     if len({counts.form for several in found.values() for counts in several if counts.games}) > 1:
-        raise UsageError(
-            f"games of a {DECEIVER}, a {DISCLOSER} and a {VOTER} and contests of a deceiver and a judge have no common "
-            "scale; fit them apart"
-        )
+        both = f"games of a {DECEIVER}, a {DISCLOSER} and a {VOTER} and contests of a deceiver and a judge"
+        raise UsageError(f"{both} have no common scale; fit them apart")
     settings = [json.loads(stated_settings) for _, stated_settings in found]
     named = labels([("", one) for one in settings])
     if len(set(named)) < len(named):  # the same settings, other rules

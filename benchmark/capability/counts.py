@@ -123,16 +123,15 @@ def with_settings(games: pl.DataFrame) -> pl.DataFrame:
     return games.with_columns(pl.col("settings").replace_strict(alike, return_dtype=pl.String))
 
 
-def why_not(*more: tuple[pl.Expr, pl.Expr | str]) -> pl.Expr:
+def why_not(*more: tuple[pl.Expr, pl.Expr]) -> pl.Expr:
     """Why a game of the table counts for no cell, null if it counts. more: further conditions, with the reasons."""
     reasons = [
-        (pl.col("status") == Status.FAILED.value, "the game failed"),
-        (SILENT, UNHEARD),
-        (pl.col("fork_step").is_not_null(), "they go on from a recorded game or play it again"),
+        (pl.col("status") == Status.FAILED.value, pl.lit("the game failed")),
+        (SILENT, pl.lit(UNHEARD)),
+        (pl.col("fork_step").is_not_null(), pl.lit("they go on from a recorded game or play it again")),
         *more,
     ]
-    said = ((holds, pl.lit(why) if isinstance(why, str) else why) for holds, why in reasons)
-    return pl.coalesce(pl.when(holds).then(why) for holds, why in said)
+    return pl.coalesce(pl.when(holds).then(why) for holds, why in reasons)
 
 
 def _dealt(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
@@ -179,14 +178,14 @@ def _dealt(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     )
     nobody = (pl.col(DECEIVER).list.len() == 0) & (pl.col(DISCLOSER).list.len() == 0)
     neither = f"{{}} has neither a {DECEIVER}, a {DISCLOSER} and a {VOTER} nor contests of a deceiver and a judge"
-    reasons: list[tuple[pl.Expr, pl.Expr | str]] = [(nobody, pl.format(neither, "game"))]
+    reasons = [(nobody, pl.format(neither, "game"))]
     for one in PLAYERS:
         models = pl.col(one).list.len()
         reasons += [
-            (models == 0, f"no {one} played" if one != VOTER else f"no {one} voted"),
-            (models > 1, f"several models shared the role of {one}"),
+            (models == 0, pl.lit(f"no {one} played" if one != VOTER else f"no {one} voted")),
+            (models > 1, pl.lit(f"several models shared the role of {one}")),
         ]
-    reasons.append((pl.col("winner").is_null(), "their winner is not known"))
+    reasons.append((pl.col("winner").is_null(), pl.lit("their winner is not known")))
     return games.with_columns(
         pl.col(*PLAYERS).list.first(),
         pl.col("drawn").fill_null(False),

@@ -41,9 +41,7 @@ def forest(table: pl.DataFrame) -> Figure:
     """
     form = THREE_ROLES if "d" in table.columns else CONTESTS
     parts = pl.concat(
-        table.with_columns(
-            rate=name, lo=f"{name}_lo", hi=f"{name}_hi", panel=pl.lit(f"{head} as the {form.roles[name]}")
-        )
+        table.with_columns(rate=name, lo=f"{name}_lo", hi=f"{name}_hi", panel=pl.lit(f"{head} {form.as_role(name)}"))
         for name, head in form.heads.items()
         if name in table.columns
     )
@@ -77,10 +75,9 @@ def predictive(cells: pl.DataFrame) -> Figure:
 def fit_report(result: FitResult) -> Report:
     """The report: its page, tables, figures and draws, and the scores against backgrounds beside those of the fit."""
     posteriors = result.posteriors
-    converged = {name: one for name, one in posteriors.items() if not one.faults}
-    background = None
-    if result.form is THREE_ROLES:
-        background = part_of_conditions({name: one.cells for name, one in posteriors.items()}, converged)
+    of_roles = {name: one for name, one in posteriors.items() if one.form is THREE_ROLES}
+    converged = {name: one for name, one in of_roles.items() if not one.faults}
+    background = part_of_conditions({name: one.cells for name, one in of_roles.items()}, converged)
     files: dict[str, Content] = {
         "capability.json": result.to_json(),
         "draws.parquet": labelled({name: tidy_draws(one) for name, one in posteriors.items()}, len(posteriors) > 1),

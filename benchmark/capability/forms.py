@@ -41,6 +41,10 @@ class Form:
         """Those of the logit without an offset; the second has a mean of its own, the others do not."""
         return tuple(self.leads)
 
+    def as_role(self, name: str) -> str:
+        """The role of a parameter, as in "as the judge"."""
+        return f"as the {self.roles[name]}"
+
     @property
     def columns(self) -> tuple[str, ...]:
         """Those of a frame of counts."""

@@ -135,9 +135,7 @@ def variant(name: str, terms: Sequence[str] = (), form: Form = THREE_ROLES) -> V
         raise UsageError(f"the term {SLIPS} cannot be joined with {', '.join(found.shifts)}; leave one out")
     if form is CONTESTS:
         if terms or name != DEFAULT.name:
-            raise UsageError(
-                f"contests of a deceiver and a judge have one model, {MARGIN.name}; leave --model and --term out"
-            )
+            raise UsageError(f"contests have one model, {MARGIN.name}; leave --model and --term out")
         return MARGIN
     return found
 

@@ -180,7 +180,7 @@ class Posterior:
             )
         for name, models in self.unidentified().items():
             every = len(models) == len(self.names[name])
-            of = f"the {VOTER}'s offset" if name == "b" else f"as the {self.form.roles[name]}"
+            of = f"the {VOTER}'s offset" if name == "b" else self.form.as_role(name)
             whose = "any model" if every else ", ".join(models)
             said.append(
                 f"These games do not tell {name} ({of}) of {whose}: it is known hardly better than before "

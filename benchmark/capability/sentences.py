@@ -138,8 +138,7 @@ def findings(fits: Sequence[ConditionFit]) -> tuple[str, ...]:
 
 def _lead(parameter: str, fit: ConditionFit) -> str:
     posterior, form = fit.posterior, fit.counts.form
-    role = form.roles[parameter]
-    leads = f"{form.leads[parameter]} as the {role}"
+    role, leads = form.roles[parameter], f"{form.leads[parameter]} {form.as_role(parameter)}"
     these, the = ("these games", "the") if fit.condition else ("These games", "The")
     names = posterior.names[parameter]
     if posterior.faults:
