@@ -30,6 +30,7 @@ SHEET = Sheet("kettle", WORN, "Ann", VALUES, [("Ben", 40)])
         ("Ann", "No dents, but the battery doesn't last.", ["scratches none false", "battery dead true"]),
         ("Ann", "Is the battery dead? If it works, fine.", []),
         ("Ann", "You said that the battery is weak.", []),
+        ("Ann", 'Ben told us "the battery is dead". It works.', []),
         ("Ann", "Brand-new, Ben.", ["age 0 false"]),
         ("Ann", "Ben offered me 40, and others offered 70.", ["offer 40 true", "offer 70 false"]),
         ("Ann", "I was offered 55 online.", ["offer 55 unverifiable"]),
