@@ -119,7 +119,7 @@ def load_conditions(
         raise UsageError(f"{both} have no common scale; fit them apart")
     settings = [json.loads(stated_settings) for _, stated_settings in found]
     named = labels([("", one) for one in settings])
-    if len(set(named)) < len(named):  # the same settings, other rules
+    if len(set(named)) < len(named) or len({game for game, _ in found} - {""}) > 1:  # other rules
         named = [f"{game} {name}".strip() for (game, _), name in zip(found, named, strict=True)]
     parts = {name: add(several) for name, several in zip(named, found.values(), strict=True)}
     if pool:

@@ -112,6 +112,13 @@ def test_contests_and_games_of_three_roles_are_not_added(tmp_path: Path) -> None
         load_conditions([tmp_path / "one.csv", tmp_path / "other.csv"], independent=True)
 
 
+def test_two_games_are_two_conditions_by_their_names(tmp_path: Path) -> None:
+    for game in ("deal", "cheat"):
+        play(game, players=["scripted:bold", "scripted:novice"], design="background", games=2, out=tmp_path / game)
+    found = load_conditions([tmp_path / "deal", tmp_path / "cheat"])
+    assert sorted(name.split()[0] for name in found) == ["cheat", "deal"]
+
+
 def test_a_game_without_the_roles_and_without_contests_is_refused_by_name(tmp_path: Path) -> None:
     play("one-night-werewolf", games=2, out=tmp_path / "run")
     with pytest.raises(UsageError, match="2 because one-night-werewolf has neither a mafioso, a detective and a vill"):
