@@ -20,12 +20,11 @@ from liescope.common.errors import BadData, UsageError
 from liescope.common.reading import Reading, check_folder, read_parquet, read_text
 from liescope.common.registry import check_installed
 from liescope.common.statistics import Bools, Floats
-from liescope.detectors.calibrate import ABSTAIN
+from liescope.detectors.calibrate import ABSTAIN, UNLIKE, CalibrationGames
 from liescope.detectors.detector import ROLE, AsksChatModel, Detector, Progress, shown, silent
 from liescope.detectors.detector_registry import DETECTORS, load_parts
 from liescope.detectors.detector_settings import COVERAGE
 from liescope.detectors.examples import Example, examples_of
-from liescope.detectors.exchangeable import UNLIKE, CalibrationGames
 from liescope.detectors.learned_from import LearnedStatements
 from liescope.detectors.logistic import TRAIN_AGAIN
 from liescope.detectors.model_file import MODEL_FILE, ModelFile, model_folder, read_model_file

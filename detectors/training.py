@@ -21,12 +21,11 @@ from liescope.common.settings import read_query, takes
 from liescope.common.statistics import Floats
 from liescope.common.stores import stored
 from liescope.common.text import Units, number_of, plain
-from liescope.detectors.calibrate import Confidence, LabelSets, Players, cross_fitted, fit_players
+from liescope.detectors.calibrate import CalibrationGames, Confidence, LabelSets, Players, cross_fitted, fit_players
 from liescope.detectors.detector import ROLE, Detector, Progress, requests_of, shown, silent
 from liescope.detectors.detector_registry import DETECTORS, make, versions_of
 from liescope.detectors.detector_settings import TEMPERATURE, TrainSettings
 from liescope.detectors.examples import Example, Labelled, check_trainable, usual_target
-from liescope.detectors.exchangeable import CalibrationGames
 from liescope.detectors.fine_tuning.processes import is_first, wait
 from liescope.detectors.folds import Rows, fold_of
 from liescope.detectors.judge.prompt import ATTEMPTS

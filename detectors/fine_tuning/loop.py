@@ -16,7 +16,6 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -200,11 +199,47 @@ def fine_tune(
     checkpoints that cannot be written, and MissingExtra for LoRA without its package.
     """
     from accelerate.utils.memory import clear_device_cache
+    from transformers import EarlyStoppingCallback, PrinterCallback, set_seed
+
+    def run(part: str, learn: Rows, check: Rows, steps: int = 0, horizon: int = 0) -> tuple[Any, Any]:
+        """(the trained model, or None where it only chose; the state of the Trainer). part: which of several trainings
+        this is; steps, horizon: how many steps it learns for, and the learning rate is planned for; 0 for the options'.
+        """
+        model, new = fresh()
+        set_seed(o.seed)
+        if o.checkpointing:
+            if not model.supports_gradient_checkpointing:
+                kind = model.config.model_type
+                raise UsageError(f"a {kind} encoder cannot recompute activations; leave --checkpointing out")
+            enable = getattr(model, "activation_checkpointing_enable", None) or model.gradient_checkpointing_enable
+            enable({"use_reentrant": False})
+        tuned = with_lora(model, o.lora, new) if o.lora else model
+        del model
+        check = check[np.argsort(items.tokens.lengths[check], kind="stable")]
+        measure = ranking(items.y[check], items.games[check]) if len(check) else None
+        by = "" if not len(check) else "auroc" if measure else "loss"
+        try:
+            trainer = _trainer()(
+                items.batches(o, learn),
+                progress,
+                horizon,
+                model=tuned,
+                args=_arguments(kept / part, o, precision, by, steps),
+                train_dataset=LabelledTokens(items.tokens, items.y, learn),
+                eval_dataset=LabelledTokens(items.tokens, items.y, check) if len(check) else None,
+                data_collator=_collated,
+                compute_metrics=measure,
+                callbacks=[EarlyStoppingCallback(o.patience)] if o.patience and len(check) else [],
+            )
+        except (ImportError, RuntimeError, ValueError) as error:
+            raise UsageError(f"the encoder cannot be fine-tuned like this ({str(error).strip()[:300]})") from error
+        trainer.remove_callback(PrinterCallback)  # it prints, and standard output belongs to the command
+        trainer.train(resume_from_checkpoint=last_checkpoint(kept / part, steps))
+        return None if len(check) else tuned.to(device()).eval(), trainer.state
 
     every = np.arange(len(items.tokens))
     with tempfile.TemporaryDirectory(prefix="liescope-") as scratch, _repeatable(o.deterministic):
         kept = kept_in(o, items, scratch)
-        run = partial(_train, fresh, items, o, precision, kept, progress)
         losses, steps, planned, chosen = Losses(), 0, 0, kept / "chosen.json"
         known = read_json(chosen, TypeAdapter(Course), 2**24, _CHOOSE_AGAIN) if chosen.is_file() else None
         if len(items.check) and (known := processes.from_first(known)):
@@ -220,57 +255,6 @@ def fine_tune(
         whole, state = run("learning", every, items.check[:0], steps=steps, horizon=planned)
         losses += curve(state.log_history, "refit" if losses else "training")
         return whole, (losses, state.global_step, planned or state.max_steps)
-
-
-def _train(
-    fresh: Callable[[], Body],
-    items: Items,
-    o: FineTuningOptions,
-    precision: Precision,
-    kept: Path,
-    progress: Progress,
-    part: str,
-    learn: Rows,
-    check: Rows,
-    steps: int = 0,
-    horizon: int = 0,
-) -> tuple[Any, Any]:
-    """(the trained model, or None where it only chose; the state of the Trainer). part: which of several trainings this
-    is; steps, horizon: how many steps it learns for, and how many the learning rate is planned for; 0 for the options'.
-    """
-    from transformers import EarlyStoppingCallback, PrinterCallback, set_seed
-
-    model, new = fresh()
-    set_seed(o.seed)
-    if o.checkpointing:
-        if not model.supports_gradient_checkpointing:
-            kind = model.config.model_type
-            raise UsageError(f"a {kind} encoder cannot recompute activations; leave --checkpointing out")
-        enable = getattr(model, "activation_checkpointing_enable", None) or model.gradient_checkpointing_enable
-        enable({"use_reentrant": False})
-    tuned = with_lora(model, o.lora, new) if o.lora else model
-    del model
-    check = check[np.argsort(items.tokens.lengths[check], kind="stable")]
-    measure = ranking(items.y[check], items.games[check]) if len(check) else None
-    by = "" if not len(check) else "auroc" if measure else "loss"
-    try:
-        trainer = _trainer()(
-            items.batches(o, learn),
-            progress,
-            horizon,
-            model=tuned,
-            args=_arguments(kept / part, o, precision, by, steps),
-            train_dataset=LabelledTokens(items.tokens, items.y, learn),
-            eval_dataset=LabelledTokens(items.tokens, items.y, check) if len(check) else None,
-            data_collator=_collated,
-            compute_metrics=measure,
-            callbacks=[EarlyStoppingCallback(o.patience)] if o.patience and len(check) else [],
-        )
-    except (ImportError, RuntimeError, ValueError) as error:
-        raise UsageError(f"the encoder cannot be fine-tuned like this ({str(error).strip()[:300]})") from error
-    trainer.remove_callback(PrinterCallback)  # it prints, and standard output belongs to the command
-    trainer.train(resume_from_checkpoint=last_checkpoint(kept / part, steps))
-    return None if len(check) else tuned.to(device()).eval(), trainer.state
 
 
 def _collated(batch: Any) -> Any:

@@ -199,14 +199,8 @@ def audit(
         `groups`, as `train` takes it.
     **settings
 
-    Raises
-    ------
-    UnknownName
-        For a target or split.
-    BadData
-        For a damaged corpus.
-    UsageError
-        For a corpus that lacks labels of both classes, or an `out` that contains something else.
+    Raises UnknownName for a target or split; BadData for a damaged corpus; UsageError for a corpus that lacks labels of
+    both classes, or an `out` that contains something else.
 
     Examples
     --------

@@ -33,7 +33,7 @@ from liescope.detectors.examples import (
     usual_target,
 )
 from liescope.detectors.material import check_may_train, last_answers
-from liescope.detectors.model_file import MODEL_FILE, ModelFile
+from liescope.detectors.model_file import MODEL_FILE
 from liescope.detectors.saved import LoadedDetector
 from liescope.detectors.study.bench_result import WORDS_ALONE, Benched, BenchResult, report
 from liescope.detectors.study.beside_judges import JUDGE, Judges, judges_of
@@ -48,7 +48,6 @@ from liescope.detectors.study.study import (
     Study,
     check_unseen,
     load_all,
-    refitted,
     scheme_of,
     split_for,
     without_reasoning,
@@ -81,18 +80,14 @@ class Benching:
     seed: int
     styles: bool = False
 
-    def recipes(self, target: str) -> dict[str, Recipe]:
-        """What learns anew: the kinds, and the trained detectors of this target with their options."""
-        files = {name: f for name, f in self._of(target).items() if not _is_whole(f)}
-        own = {name: Recipe(f.kind, target, f.text, f.options, 0, f.training.seed) for name, f in files.items()}
-        return dict(self.kinds) | own
-
-    def only_scored(self, target: str) -> list[str]:
-        """The trained detectors of this target that cannot learn anew."""
-        return [name for name, file in self._of(target).items() if _is_whole(file)]
-
-    def _of(self, target: str) -> dict[str, ModelFile]:
-        return {name: model.file for name, model in self.models.items() if model.file.target == target}
+    def recipes(self, target: str) -> tuple[dict[str, Recipe], list[str]]:
+        """What learns anew: the kinds, and the trained detectors of this target with their options; and the names of
+        those that cannot, since their network came from a folder, and is kept as it is after training alone.
+        """
+        files = {name: model.file for name, model in self.models.items() if model.file.target == target}
+        whole = [name for name, f in files.items() if LOCAL in (f.options.get("encoder"), f.options.get("model"))]
+        own = {n: Recipe(f.kind, target, f.text, f.options, 0, f.training.seed) for n, f in files.items()}
+        return {**self.kinds, **{name: recipe for name, recipe in own.items() if name not in whole}}, whole
 
     def thresholds(self, model: LoadedDetector, target: str) -> Thresholds:
         """The thresholds that flag that share of ordinary conversations by their last answer; none without any."""
@@ -102,11 +97,6 @@ class Benching:
         if not plain or requests_of(model.detector, (), plain[:1]):
             return {}
         return choose_thresholds(np.zeros(len(plain), dtype=bool), model.probabilities(plain))
-
-
-def _is_whole(file: ModelFile) -> bool:
-    """Whether a detector's network came from a folder, and is kept as it is after training alone."""
-    return LOCAL in (file.options.get("encoder"), file.options.get("model"))
 
 
 def benched(data: SuiteData, found: SuiteCorpus, how: Benching, progress: Progress) -> Benched:
@@ -123,7 +113,7 @@ def benched(data: SuiteData, found: SuiteCorpus, how: Benching, progress: Progre
     notes = study.notes
     notes += [
         f"{name} is measured as it is alone: its network came from a folder, from which a new one can learn"
-        for name in how.only_scored(target)
+        for name in how.recipes(target)[1]
     ]
     if found.rejected:
         notes.append(f"{found.rejected:,} items could not be read and are left out")
@@ -213,7 +203,7 @@ def _learned_here(study: Study, how: Benching, schemes: Mapping[str, Scheme]) ->
         study.notes.append(f"nothing learns from it: {error}")
         return {}
     games, seconds = read_transcripts(study.corpus), dict[str, float]()
-    for name, recipe in how.recipes(study.target).items():
+    for name, recipe in how.recipes(study.target)[0].items():
         made = make_examples(study.statements, recipe.text.context, study.target, games)
         examples = [one for one in made if one.can_be_read(recipe.text.view)]
         if not examples or requests_of(recipe.untrained(), examples[:1], examples[:1]):
@@ -224,7 +214,7 @@ def _learned_here(study: Study, how: Benching, schemes: Mapping[str, Scheme]) ->
             once = DETECTORS[recipe.kind].folds < FOLDS
             own = replace(scheme, repeats=scheme.repeats[:1]) if once else scheme
             full, began = f"{name} ({other})", time.perf_counter()
-            study.tables.append(refitted(full, study.target, recipe.untrained, examples, own, study.progress))
+            study.tables.append(study.refitted(full, recipe.untrained, examples, own))
             seconds[full] = time.perf_counter() - began
             if how.styles and other == GROUP and not recipe.options.get("states"):  # of words as they were said
                 study.more += of_learned(full, recipe.untrained, examples, own, study)
@@ -268,16 +258,10 @@ def bench(
         "chat", "games", "all", or a TOML file of your own.
     **settings
 
-    Raises
-    ------
-    UnknownName
-        For a detector that is neither a model, a kind nor a judge.
-    UsageError
-        For a suite that is not there, if none of its data can be had, or an `out` that holds something else.
-    BadData
-        For a suite with a mistake, a file of other content than the suite says, or a damaged model.
-    RunPaused
-        If a judge cannot be asked for now: the same call goes on.
+    Raises UnknownName for a detector that is neither a model, a kind nor a judge; UsageError for a suite that is not
+    there, if none of its data can be had, or an `out` that holds something else; BadData for a suite with a mistake, a
+    file of other content than the suite says, or a damaged model; RunPaused if a judge cannot be asked for now: the
+    same call goes on.
 
     Examples
     --------

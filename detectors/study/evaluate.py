@@ -57,17 +57,9 @@ def evaluate(
         `groups`, as `train` takes it.
     **settings
 
-    Raises
-    ------
-    UnknownName
-        For a split.
-    BadData
-        For a damaged model or corpus.
-    UsageError
-        For detectors of several targets, a split without statements, without labels, or whose games a model has seen,
-        an `out` that contains something else, or a judge that cannot be asked.
-    RunPaused
-        If a judge cannot be asked for now: the same call goes on.
+    Raises UnknownName for a split; BadData for a damaged model or corpus; UsageError for detectors of several targets,
+    a split without statements, without labels, or whose games a model has seen, an `out` that contains something else,
+    or a judge that cannot be asked; RunPaused if it cannot be asked for now: the same call goes on.
 
     Examples
     --------

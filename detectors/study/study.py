@@ -165,65 +165,6 @@ def without_reasoning(models: Mapping[str, LoadedDetector], evaluated: pl.DataFr
     ]
 
 
-def scores_of(
-    name: str,
-    model: LoadedDetector,
-    statements: pl.DataFrame,
-    games: Mapping[str, Transcript],
-    plan: ScoringPlan,
-    scheme: Scheme,
-    progress: Progress,
-) -> pl.DataFrame:
-    """Scores of the evaluated statements by the finished detector (out of fold for those it was trained on, by fresh
-    fits if it learns quickly), and its own scores on the split that chooses its thresholds.
-    """
-    text, target, every = model.file.text, model.file.target, plan.evaluated(statements)
-    made = make_examples(every, text.context, target, games)
-    asked = [example for example in made if example.can_be_read(text.view)]
-    if plan.crossed(name) and quick(model) and len(asked) <= _REFITTED:
-        file = model.file
-        fresh = partial(make, file.kind, file.text, file.options)
-        return refitted(name, target, fresh, asked, scheme, progress, file.confidence.of_scores)
-    own, kept = name not in plan.frozen, pl.DataFrame(schema=SCORES)
-    if own:
-        where = statements.select("statement_id", "split")
-        before = model.scores.with_columns(scorer=pl.lit(name)).join(where, on="statement_id", maintain_order="left")
-        if plan.split == OUT_OF_FOLD and before.filter(split="train").is_empty():
-            raise UsageError(f"{name} was trained without cross-validation, so it has no honest scores of train")
-        kept = before.filter(pl.col("split").is_in([*plan.splits, plan.threshold_split or ""])).select(list(SCORES))
-        seen = frozenset(kept["statement_id"]) | frozenset(every.filter(split="train")["statement_id"])
-        asked = [example for example in asked if example.statement_id not in seen]
-    score = model.probabilities(asked, progress)
-    held_out, ids = SPLIT_OUT if own else NONE, [example.statement_id for example in asked]
-    return pl.concat([score_table(ids, score, name, target, held_out), kept])
-
-
-def quick(model: LoadedDetector) -> bool:
-    """Whether detectors of the kind learn quickly: they are cross-validated in as many folds, and ask nobody."""
-    return DETECTORS[model.file.kind].folds >= FOLDS and not requests_of(model.detector, (), ())
-
-
-def refitted(
-    name: str,
-    target: str,
-    fresh: Callable[[], Detector],
-    examples: Sequence[Example],
-    scheme: Scheme,
-    progress: Progress,
-    probability: Callable[[Floats], Floats] = np.asarray,
-) -> pl.DataFrame:
-    """Each statement's score by fresh detectors that learned from other groups. probability: of a score."""
-    own, done = scheme.among([example.statement_id for example in examples]), count(1)
-    fits = sum(map(len, own.repeats))
-
-    def probe(learn: Rows, score: Rows, y: Bools) -> Floats:
-        detector = fresh()
-        detector.fit([examples[at] for at in learn], y[learn], own.groups[learn])
-        return probability(detector.predict_proba([examples[at] for at in score])[:, 1])
-
-    return own.table(probe, name, target, lambda: progress(f"{name}, out of fold", next(done), fits))
-
-
 def scheme_of(statements: pl.DataFrame, target: str, plan: ScoringPlan) -> Scheme:
     """What learns from what under a plan; repeated if everything is held out in turn and that is not too much."""
     label, split, ids = statements[target_column(target)], statements["split"], statements["statement_id"]
@@ -296,10 +237,53 @@ class Study:
         self.notes += notes
 
     def as_trained(self, name: str, model: LoadedDetector, plan: ScoringPlan | None = None) -> pl.DataFrame:
-        """The scores of a trained detector. plan: instead of the study's."""
-        own = plan or self.plan
-        found = scores_of(name, model, self.statements, self.games, own, self.scheme, self.progress)
+        """The scores of a trained detector: of the evaluated statements by the finished one (out of fold for those it
+        was trained on, by fresh fits if its kind learns quickly and asks nobody), and its own scores on the split that
+        chooses its thresholds. plan: instead of the study's.
+        """
+        plan, file = plan or self.plan, model.file
+        every = plan.evaluated(self.statements)
+        made = make_examples(every, file.text.context, file.target, self.games)
+        asked = [example for example in made if example.can_be_read(file.text.view)]
+        quick = DETECTORS[file.kind].folds >= FOLDS and not requests_of(model.detector, (), ())
+        if plan.crossed(name) and quick and len(asked) <= _REFITTED:
+            fresh = partial(make, file.kind, file.text, file.options)
+            return self.refitted(name, fresh, asked, self.scheme, file.confidence.of_scores)
+        own, kept = name not in plan.frozen, pl.DataFrame(schema=SCORES)
+        if own:
+            split, named = (
+                self.statements.select("statement_id", "split"),
+                model.scores.with_columns(scorer=pl.lit(name)),
+            )
+            before = named.join(split, on="statement_id", maintain_order="left")
+            if plan.split == OUT_OF_FOLD and before.filter(split="train").is_empty():
+                raise UsageError(f"{name} was trained without cross-validation, so it has no honest scores of train")
+            kept = before.filter(pl.col("split").is_in([*plan.splits, plan.threshold_split or ""])).select(list(SCORES))
+            seen = frozenset(kept["statement_id"]) | frozenset(every.filter(split="train")["statement_id"])
+            asked = [example for example in asked if example.statement_id not in seen]
+        score = model.probabilities(asked, self.progress)
+        held_out, ids = SPLIT_OUT if own else NONE, [example.statement_id for example in asked]
+        found = pl.concat([score_table(ids, score, name, self.target, held_out), kept])
         return found.with_columns(target=pl.lit(self.target))
+
+    def refitted(
+        self,
+        name: str,
+        fresh: Callable[[], Detector],
+        examples: Sequence[Example],
+        scheme: Scheme,
+        probability: Callable[[Floats], Floats] = np.asarray,
+    ) -> pl.DataFrame:
+        """Each statement's score by fresh detectors that learned from other groups. probability: of a score."""
+        own, done = scheme.among([example.statement_id for example in examples]), count(1)
+        fits = sum(map(len, own.repeats))
+
+        def probe(learn: Rows, score: Rows, y: Bools) -> Floats:
+            detector = fresh()
+            detector.fit([examples[at] for at in learn], y[learn], own.groups[learn])
+            return probability(detector.predict_proba([examples[at] for at in score])[:, 1])
+
+        return own.table(probe, name, self.target, lambda: self.progress(f"{name}, out of fold", next(done), fits))
 
     def add_judges(self, judges: Judges, text: TextConfig, say: bool, first: Collection[str] = ()) -> None:
         """Add chat models. say: whether to report an interrupt; first: games to draw before others."""

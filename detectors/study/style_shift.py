@@ -40,7 +40,7 @@ def of_trained(
             continue
         said = _in_styles(asked, plan.seed)
         found = {style: model.probabilities(one, study.progress) for style, one in said.items()}
-        rows += _shifts(name, study.target, asked, found, statements, plan)
+        rows += _shifts(name, asked, found, study, plan)
     return rows, notes
 
 
@@ -55,7 +55,7 @@ def of_learned(
             detector = fresh().fit([examples[at] for at in fold.learn], y, own.groups[fold.learn])
             for style, score in found.items():
                 score[fold.score] = detector.predict_proba([said[style][at] for at in fold.score])[:, 1]
-    return _shifts(name, study.target, examples, found, study.evaluated, study.plan)
+    return _shifts(name, examples, found, study, study.plan)
 
 
 def _in_styles(examples: Sequence[Example], seed: int) -> dict[str, Sequence[Example]]:
@@ -63,18 +63,13 @@ def _in_styles(examples: Sequence[Example], seed: int) -> dict[str, Sequence[Exa
 
 
 def _shifts(
-    name: str,
-    target: str,
-    examples: Sequence[Example],
-    found: Mapping[str, Floats],
-    statements: pl.DataFrame,
-    plan: ScoringPlan,
+    name: str, examples: Sequence[Example], found: Mapping[str, Floats], study: Study, plan: ScoringPlan
 ) -> Iterator[Figure]:
     """Figures in each style, and how they differ from those as written. found: scores by style, NaN for none."""
-    plain, measure = None, partial(values_of, plan=plan, names=(WITHIN, POOLED))
+    plain, measure, target = None, partial(values_of, plan=plan, names=(WITHIN, POOLED)), study.target
     for style, score in found.items():
         scores = score_table([one.statement_id for one in examples], score, name, target).filter(pl.col("score") >= 0)
-        for _, _, table in per_detector(scores, statements):
+        for _, _, table in per_detector(scores, plan.evaluated(study.kept)):
             one, where = Scorer(name, table, measure), f"{plan.split}:{STYLE}{style}"
             yield from measured(name, target, where, one.values, one.table)
             yield from differences([(one, plain)], target, where) if plain else ()

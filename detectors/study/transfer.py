@@ -22,13 +22,23 @@ from liescope.common.stores import stored
 from liescope.common.text import Units
 from liescope.detectors.detector import ROLE, shown
 from liescope.detectors.detector_settings import TASK, UNITS, TransferSettings
-from liescope.detectors.study.across import PLAYER_WITHIN, Place, figures
 from liescope.detectors.study.controls import scorer_words
 from liescope.detectors.study.evaluation_report import pivot
 from liescope.detectors.study.figures import CHANCE, MEAN, WORST, Figure, Finding, StudyResult, figure_table
 from liescope.detectors.study.metrics import DIFFERENCE, POOLED, WITHIN, words_of
 from liescope.detectors.study.scores import FINISHED, SCORES, scripted_warning
-from liescope.detectors.study.trials import LEFT_OUT, PAIR, PROTOCOLS, TrialScores, all_scores, plan, recipes_of
+from liescope.detectors.study.trials import (
+    LEFT_OUT,
+    PAIR,
+    PLAYER_WITHIN,
+    PROTOCOLS,
+    Place,
+    TrialScores,
+    all_scores,
+    figures,
+    plan,
+    recipes_of,
+)
 from liescope.detectors.study.units import UnitTable, at_hand, read_table
 from liescope.detectors.suite import read_suite
 from liescope.detectors.text_form import TextConfig
@@ -211,17 +221,9 @@ def transfer(
     **options
         Those of the detectors, as `liescope transfer --help` lists them.
 
-    Raises
-    ------
-    UnknownName
-        For a unit, detector, target or protocol.
-    UsageError
-        For options, corpora that share a game, units of which there is only one, an `out` that holds something else, or
-        a suite of which too little is at hand.
-    BadData
-        For a damaged corpus.
-    MissingExtra
-        If a kind needs a package that is not installed.
+    Raises UnknownName for a unit, detector, target or protocol; UsageError for options, corpora that share a game,
+    units of which there is only one, an `out` that holds something else, or a suite of which too little is at hand;
+    BadData for a damaged corpus; MissingExtra if a kind needs a package that is not installed.
 
     Examples
     --------

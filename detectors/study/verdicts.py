@@ -12,9 +12,9 @@ import numpy as np
 import polars as pl
 
 from liescope.common.statistics import Bools, Estimate, estimate, game_weights, share
+from liescope.detectors.calibrate import UNLIKE
 from liescope.detectors.detector_settings import COVERAGE
 from liescope.detectors.examples import make_examples
-from liescope.detectors.exchangeable import UNLIKE
 from liescope.detectors.saved import LoadedDetector
 from liescope.detectors.study.figures import Figure, describe, measured
 from liescope.detectors.study.metrics import Scored, g_mean_squared, rates

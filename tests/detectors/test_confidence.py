@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 from liescope import evaluate, load, train
 from liescope.common.errors import UnknownName
 from liescope.detectors import LoadedDetector
+from liescope.detectors.calibrate import UNLIKE
 from liescope.detectors.commands import app
 from liescope.detectors.examples import examples_of, labelled, make_examples, read_statements
-from liescope.detectors.exchangeable import UNLIKE
 from liescope.detectors.study.verdicts import PROMISED
 from liescope.detectors.view.transcript import GameMoment, read_transcripts
 from tests.detectors.conftest import Corpus, Rows, elsewhere

@@ -9,8 +9,8 @@ import pytest
 
 from liescope.common.errors import BadData
 from liescope.common.statistics import Floats
+from liescope.detectors.calibrate import ALPHA, CalibrationGames
 from liescope.detectors.examples import Example
-from liescope.detectors.exchangeable import ALPHA, CalibrationGames
 
 PLAIN, ODD = ["we", "should", "talk", "about", "this", "and", "vote"], ["zebra", "quilt", "harbour", "lantern"]
 

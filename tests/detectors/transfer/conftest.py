@@ -12,11 +12,10 @@ from typing import Any
 import pytest
 
 from liescope.detectors.detector_registry import DETECTORS
-from liescope.detectors.study.across import Place
 from liescope.detectors.study.figures import Figure
 from liescope.detectors.study.schemes import Fold
 from liescope.detectors.study.transfer import TransferResult
-from liescope.detectors.study.trials import Trial, plan
+from liescope.detectors.study.trials import Place, Trial, plan
 from liescope.detectors.study.units import UnitTable
 from tests.detectors.conftest import NAMES, Corpus, Rows, elsewhere, sentence
 from tests.detectors.transfer.recording import RecordingDetector

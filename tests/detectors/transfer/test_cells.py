@@ -13,11 +13,10 @@ from liescope import cli
 from liescope.common.errors import UsageError
 from liescope.common.statistics import GROUPS
 from liescope.common.text import Units
-from liescope.detectors.study.across import Place, _Cell, _together
 from liescope.detectors.study.figures import MEAN, WORST, Figure
 from liescope.detectors.study.metrics import POOLED, WITHIN
 from liescope.detectors.study.transfer import TransferResult, transfer
-from liescope.detectors.study.trials import LEFT_OUT, PAIR
+from liescope.detectors.study.trials import LEFT_OUT, PAIR, Place, _Cell, _together
 from liescope.detectors.study.units import read_table
 from tests.detectors.conftest import Rows
 from tests.detectors.transfer.conftest import Planted, reverse, rows_of
