@@ -42,7 +42,7 @@ def make(kind: str, text: TextConfig, options: Mapping[str, Any]) -> Detector:
     Raises UnknownName for a kind, UsageError for an option or view that it lacks, MissingExtra.
     """
     chosen = DETECTORS[kind]
-    if text.shows_reasoning and not chosen.reads_reasoning:
+    if text.view != "words" and not chosen.reads_reasoning:
         able = ", ".join(other for other in DETECTORS if DETECTORS[other].reads_reasoning)
         raise UsageError(f"{kind} reads what was said, never the reasoning behind it; these kinds do: {able}")
     versions_of(kind)

@@ -69,10 +69,6 @@ class LoadedDetector:
     calibration: CalibrationGames | None = None
     _left_out: Counter[str] = field(default_factory=Counter, compare=False)
 
-    def learned(self) -> LearnedStatements:
-        """What it learned from, as hashes. Raises BadData."""
-        return LearnedStatements.read(self.folder)
-
     def __repr__(self) -> str:
         facts = self.file.training
         return (

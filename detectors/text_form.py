@@ -65,11 +65,6 @@ class TextConfig(Strict):
     speaker_tag: bool = False
     view: View = "words"
 
-    @property
-    def shows_reasoning(self) -> bool:
-        """Whether it shows what the speaker thought."""
-        return self.view != WORDS
-
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:
         """The part of some settings that is about the text. Raises UnknownName for an unknown view."""

@@ -275,18 +275,11 @@ def _train_on(
     )
     learned = LearnedStatements.of(data.examples, data.groups)
     file = write_model(fresh, name, file, detector, scores, material.games, learned, calibration)
-    return TrainResult(out, file, rows, scores, (*_unread(data, recipe.text), *detector.notes, *notes))
-
-
-def _unread(data: Labelled, text: TextConfig) -> tuple[str, ...]:
-    """The note about statements that the view leaves out."""
-    if not data.unread:
-        return ()
-    every = data.unread + len(data.y)
-    return (
-        f"{data.unread:,} of {every:,} labelled statements of train keep no reasoning, which the view {text.view} "
-        "reads; they are left out",
+    unread = (
+        f"{data.unread:,} of {data.unread + len(data.y):,} labelled statements of train keep no reasoning, which the "
+        f"view {recipe.text.view} reads; they are left out",
     )
+    return TrainResult(out, file, rows, scores, (*unread * bool(data.unread), *detector.notes, *notes))
 
 
 def cross_validate(

@@ -191,12 +191,6 @@ def check_model(spec: str, limits: Limits | None, saved: bool = False) -> None:
         finish(lambda _: work(), say=False)
 
 
-def default_cache() -> Path:
-    """The folder of judges' replies, in the user's cache folder."""
-    base = os.environ.get("XDG_CACHE_HOME", "").strip() or Path.home() / ".cache"
-    return Path(base) / "liescope" / "replies"
-
-
 def ask_judge(
     spec: str,
     questions: Sequence[Question],
@@ -207,14 +201,15 @@ def ask_judge(
     spent: Spent | None = None,
     say: bool = False,
 ) -> Answers:
-    """Ask a model every question. limits: with a folder of kept replies; stated: whether the model states numbers, None
-    to find out; spent: what was already spent of the limits, updated here; say: whether to write about an interrupt to
-    standard error.
+    """Ask a model every question. limits: with a folder of kept replies, else one in the user's cache folder; stated:
+    whether the model states numbers, None to find out; spent: what was already spent of the limits, updated here; say:
+    whether to write about an interrupt to standard error.
 
     Raises UsageError for a model or folder that cannot be opened, RunPaused if the model cannot be asked for now, and
     KeyboardInterrupt (SystemExit for other signals); every reply that came is kept.
     """
-    folder, spent = limits.cache or default_cache(), spent or Spent()
+    base = os.environ.get("XDG_CACHE_HOME", "").strip() or Path.home() / ".cache"
+    folder, spent = limits.cache or Path(base) / "liescope" / "replies", spent or Spent()
     if is_local(spec):
         with ReplyCache(folder) as kept:
             answers, found = ask_local(spec, questions, kept, _ASK, progress)

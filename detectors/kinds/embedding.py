@@ -14,20 +14,10 @@ from pydantic import Field
 
 from liescope.common.sentence_encoder import LOCAL, PART, encoder_folder, kept_name, load_encoder, saved_name
 from liescope.common.statistics import Bools, Floats, expit
+from liescope.detectors import precision as network
 from liescope.detectors.detector import Detector, DetectorOptions, Groups, Progress, Publication, silent
 from liescope.detectors.examples import Example
 from liescope.detectors.logistic import ScaledLogistic, two_columns
-from liescope.detectors.precision import (
-    SENTENCE,
-    NetworkOptions,
-    Precision,
-    check_sign,
-    computing,
-    device,
-    keep_sign,
-    to_learn_in,
-    to_score_in,
-)
 from liescope.detectors.text_form import CutTexts, TextConfig, fit_texts
 
 _FILE = "head.npy"
@@ -35,7 +25,7 @@ _MEMORY = 100_000
 _NO_LIMIT = 2**20
 
 
-class EmbeddingOptions(NetworkOptions):
+class EmbeddingOptions(network.NetworkOptions):
     """Of the encoder, and of the regression."""
 
     batch_size: int = Field(default=64, ge=1, description="statements at a time")
@@ -69,7 +59,7 @@ print(1 / (1 + np.exp(-(embedded - mean[:-1]) / spread[:-1] @ weights[:-1] - wei
 
     def fit(self, examples: Sequence[Example], y: Bools, _groups: Groups, progress: Progress = silent) -> Self:
         o = self.options
-        precision = to_learn_in(o.precision, device())
+        precision = network.to_learn_in(o.precision, network.device())
         self._encoder = sentence_encoder(encoder_folder(o.encoder), precision)
         read = self._encoder.read(examples, self.text)
         self.notes = read.notes
@@ -101,11 +91,11 @@ print(1 / (1 + np.exp(-(embedded - mean[:-1]) / spread[:-1] @ weights[:-1] - wei
     def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:
         detector = cls(text, options)
         o = detector.options
-        precision, detector.notes = to_score_in(o.precision, device())
+        precision, detector.notes = network.to_score_in(o.precision, network.device())
         named = encoder_folder(saved_name(folder, o.encoder, "modules.json"))
         detector._encoder = sentence_encoder(named, precision)
-        sign = detector._encoder.embed([SENTENCE], 1)
-        check_sign(folder, sign, o.encoder)
+        sign = detector._encoder.embed([network.SENTENCE], 1)
+        network.check_sign(folder, sign, o.encoder)
         detector._head = ScaledLogistic.read(folder / _FILE, sign.shape[1])
         return detector
 
@@ -113,7 +103,7 @@ print(1 / (1 + np.exp(-(embedded - mean[:-1]) / spread[:-1] @ weights[:-1] - wei
 class SentenceEncoder:
     """A sentence-transformers model that remembers what it has embedded, so that folds share the work."""
 
-    def __init__(self, model: Any, precision: Precision) -> None:
+    def __init__(self, model: Any, precision: network.Precision) -> None:
         self._model, self._precision = model, precision
         self._seen: dict[str, NDArray[np.float32]] = {}
 
@@ -134,7 +124,7 @@ class SentenceEncoder:
         for start in range(0, len(new), step):
             progress("embedding statements", start, len(new))
             part = new[start : start + step]
-            with computing(self._precision, self._model.device):
+            with network.computing(self._precision, self._model.device):
                 vectors = self._model.encode(
                     part, batch_size=batch_size, convert_to_numpy=True, show_progress_bar=False, precision="float32"
                 )
@@ -150,17 +140,17 @@ class SentenceEncoder:
         """Write into a detector's folder how it embeds a fixed sentence and, if the detector calls it `LOCAL`, its
         weights as safetensors, with vocabulary and settings.
         """
-        keep_sign(folder, self.embed([SENTENCE], 1))
+        network.keep_sign(folder, self.embed([network.SENTENCE], 1))
         if name == LOCAL:
             self._model.save(str(folder / PART), create_model_card=False, safe_serialization=True)
 
 
-def sentence_encoder(folder: Path, precision: Precision = "fp32") -> SentenceEncoder:
+def sentence_encoder(folder: Path, precision: network.Precision = "fp32") -> SentenceEncoder:
     """The encoder in a folder, loaded again only if its weights change. Raises MissingExtra, UsageError."""
     weights = folder / "model.safetensors"
     return _loaded(folder, precision, weights.stat().st_mtime_ns if weights.is_file() else 0)
 
 
 @lru_cache(maxsize=2)
-def _loaded(folder: Path, precision: Precision, _changed: int) -> SentenceEncoder:
+def _loaded(folder: Path, precision: network.Precision, _changed: int) -> SentenceEncoder:
     return SentenceEncoder(load_encoder(folder), precision)

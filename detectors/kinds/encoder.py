@@ -10,18 +10,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from liescope.common import sentence_encoder as encoders
 from liescope.common.errors import UsageError
 from liescope.common.reading import Reading
-from liescope.common.sentence_encoder import (
-    CHOICES,
-    LOCAL,
-    PART,
-    check_encoder,
-    encoder_folder,
-    encoder_id,
-    kept_name,
-    saved_name,
-)
 from liescope.common.statistics import Bools, Floats
 from liescope.detectors.detector import Detector, DetectorOptions, Groups, Progress, Publication, StepsChosen, silent
 from liescope.detectors.examples import Example
@@ -110,7 +101,7 @@ print(score["deceptive"] / (score["honest"] + score["deceptive"]))
                 models=tuple(sorted(map(str, aside))),
             )
             self.notes = (*self.notes, self.chosen.words())
-        self.options = o.model_copy(update={"encoder": kept_name(o.encoder)})
+        self.options = o.model_copy(update={"encoder": encoders.kept_name(o.encoder)})
         return self
 
     def predict_proba(self, examples: Sequence[Example], progress: Progress = silent) -> Floats:
@@ -128,8 +119,8 @@ print(score["deceptive"] / (score["honest"] + score["deceptive"]))
 
         o = self.options
         set_seed(o.seed)
-        with Reading(f"the encoder {o.encoder!r}", CHOICES):
-            self._base = encoder_folder(o.encoder)
+        with Reading(f"the encoder {o.encoder!r}", encoders.CHOICES):
+            self._base = encoders.encoder_folder(o.encoder)
             return self._open(self._base, to_learn_in(o.precision, device()), new=True)
 
     def _open(self, folder: Path, precision: Precision, new: bool) -> Body:
@@ -173,13 +164,13 @@ print(score["deceptive"] / (score["honest"] + score["deceptive"]))
             return
         o = self.options
         if not o.lora:
-            self._model.save_pretrained(folder / PART)
-            self._tokenizer.save_pretrained(folder / PART)
+            self._model.save_pretrained(folder / encoders.PART)
+            self._tokenizer.save_pretrained(folder / encoders.PART)
             return
-        body.save_adapter(folder / body.ADAPTER, self._model, self._tokenizer, encoder_id(o.encoder) or "")
-        if o.encoder == LOCAL:
+        body.save_adapter(folder / body.ADAPTER, self._model, self._tokenizer, encoders.encoder_id(o.encoder) or "")
+        if o.encoder == encoders.LOCAL:
             others = [path.name for path in self._base.iterdir() if path.is_dir() or path.suffix not in _FILES]
-            shutil.copytree(self._base, folder / PART, ignore=lambda *_: others, copy_function=shutil.copyfile)
+            shutil.copytree(self._base, folder / encoders.PART, ignore=lambda *_: others, copy_function=shutil.copyfile)
 
     @classmethod
     def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:
@@ -189,14 +180,14 @@ print(score["deceptive"] / (score["honest"] + score["deceptive"]))
         if o.lora:
             if o.quantize:
                 body.check_can_quantise()
-            detector._base = encoder_folder(saved_name(folder, o.encoder))
+            detector._base = encoders.encoder_folder(encoders.saved_name(folder, o.encoder))
             with Reading(folder, TRAIN_AGAIN):
                 model, new = detector._open(detector._base, precision, new=True)
                 model = body.load_adapter(folder / body.ADAPTER, model, detector._tokenizer, o.lora, new, o.encoder)
         else:
             for needed in ("config.json", "model.safetensors"):
-                path = Path(saved_name(folder, LOCAL, needed))
-            check_encoder(path)
+                path = Path(encoders.saved_name(folder, encoders.LOCAL, needed))
+            encoders.check_encoder(path)
             with Reading(path, TRAIN_AGAIN):
                 model, _ = detector._open(path, precision, new=False)
                 if model.config.num_labels != len(CLASSES):

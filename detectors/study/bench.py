@@ -48,11 +48,12 @@ from liescope.detectors.study.study import (
     Study,
     check_unseen,
     load_all,
+    of_learned,
+    of_trained,
     scheme_of,
     split_for,
     without_reasoning,
 )
-from liescope.detectors.study.style_shift import of_learned, of_trained
 from liescope.detectors.study.units import CAME_ALONG
 from liescope.detectors.suite import NotHad, Suite, SuiteCorpus, SuiteData, control_records, opened, read_suite
 from liescope.detectors.text_form import TextConfig

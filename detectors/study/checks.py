@@ -86,7 +86,8 @@ def _copies_in(table: pl.DataFrame, target: str, model: LoadedDetector | None, s
     exact, near = np.zeros(len(long), dtype=bool), np.zeros(len(long), dtype=bool)
     done = fold == FINISHED
     if model is not None:
-        found = model.learned().copies([one for one, there in zip(texts, done, strict=True) if there])
+        known = LearnedStatements.read(model.folder)
+        found = known.copies([one for one, there in zip(texts, done, strict=True) if there])
         exact[done], near[done], games = found.exact, found.near, set(found.games)
     rows = np.flatnonzero(~done)
     ids = table["game_id"].to_numpy().astype(np.str_)[rows]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,20 +14,18 @@ from liescope.common.errors import UsageError
 from liescope.common.report.files import check_report_folder
 from liescope.common.settings import takes
 from liescope.common.stores import stored
-from liescope.detectors.detector import AsksChatModel, Progress, shown
+from liescope.detectors.detector import AsksChatModel, shown
 from liescope.detectors.detector_settings import WORDS, EvaluateSettings
 from liescope.detectors.examples import count_lost, read_statements
 from liescope.detectors.material import corpus_of, source_name
-from liescope.detectors.saved import LoadedDetector
-from liescope.detectors.study.beside_judges import Judges, judges_of
+from liescope.detectors.study.beside_judges import judges_of
 from liescope.detectors.study.beside_players import HALF, beside_players, on_annotated, read_people
 from liescope.detectors.study.evaluation_report import report
 from liescope.detectors.study.findings import EvaluationResult
 from liescope.detectors.study.scores import FINISHED, OUT_OF_FOLD, with_script
-from liescope.detectors.study.study import Model, Study, load_all, one_target, planned, scheme_of
-from liescope.detectors.study.style_shift import of_trained
+from liescope.detectors.study.study import Model, Study, load_all, of_trained, one_target, planned, scheme_of
 from liescope.detectors.study.verdicts import on_ordinary, on_promises
-from liescope.generate.corpus.read import Corpus, check
+from liescope.generate.corpus.read import check
 
 
 @takes(EvaluateSettings)
@@ -84,58 +82,44 @@ def evaluate(
             if own.states is not None:
                 model.detector.use_states(own.states)
         found = corpus_of(corpus, labels, groups)
-        result = _evaluate(loaded, found, name, own, judges, people, show, progress)
-        result = replace(result, receipt=getattr(found, "receipt", None))
+        check(found)
+        target, statements = one_target(loaded), with_script(read_statements(found))
+        plan, notes = planned(loaded, target, found, name, statements, own)
+        if lost := count_lost(found, plan.splits):
+            notes.append(f"{lost:,} statements of {plan.split} are left out: their text was lost before publication")
+        kept = plan.concerned(statements)
+        used = statements.filter(pl.col("split").is_in({"train", *kept["split"].unique()}))
+        scheme = scheme_of(used, target, plan)
+        study = Study(found, name, target, statements, used, kept, plan, scheme, show, notes=notes)
+        trained = {name: study.as_trained(name, model) for name, model in loaded.items()}
+        study.tables += trained.values()
+        notes += [f"{name}: {words}" for name, model in loaded.items() for words in model.detector.notes]
+        first = frozenset(() if people is None else people["game_id"])
+        study.add_judges(judges, next(iter(loaded.values())).file.text, progress, first)
+        study.plan = plan = replace(plan, frozen={**plan.frozen, **{judge.name: HALF for judge in study.judges}})
+        views = {name: str(model.file.text.view) for name, model in loaded.items()}
+        views |= {judge.name: judge.view for judge in study.judges}
+        study.add_controls({*views.values()} != {WORDS})
+
+        told, finished = plan, pl.concat(trained.values())
+        if plan.split == OUT_OF_FOLD:  # verdicts belong to the finished detector, and were chosen on validation
+            told = replace(plan, split="test")
+            finished = pl.concat(
+                table if (table["fold"] == FINISHED).all() else study.as_trained(name, loaded[name], told)
+                for name, table in trained.items()
+            )
+        if told.evaluated(study.evaluated).height:
+            study.add(*on_promises(loaded, finished, statements, told))
+            study.more += on_ordinary(loaded, finished, statements, told)
+        if own.styles:
+            study.add(*of_trained(loaded, finished, study, told))
+        sighted = [name for name, view in views.items() if view == WORDS]  # as for players and people
+        if len(sighted) < len(views) and (own.observers or people is not None):
+            knowing = ", ".join(name for name in views if name not in sighted)
+            notes.append(f"beside players and people, who saw no reasoning, these are left out: {knowing}")
+        if own.observers:
+            study.add(*beside_players(study.scores, kept, found, plan, sighted))
+        if people is not None:
+            study.add(*on_annotated(study.scores.filter(pl.col("scorer").is_in(sighted)), kept, people, plan))
+        result = replace(study.concluded(loaded), receipt=getattr(found, "receipt", None))
     return result if out is None else result.with_report(report(result), Path(out))
-
-
-def _evaluate(
-    models: Mapping[str, LoadedDetector],
-    corpus: Corpus,
-    name: str,
-    own: EvaluateSettings,
-    judges: Judges,
-    people: pl.DataFrame | None,
-    progress: Progress,
-    live: bool,
-) -> EvaluationResult:
-    check(corpus)
-    target, statements = one_target(models), with_script(read_statements(corpus))
-    plan, notes = planned(models, target, corpus, name, statements, own)
-    if lost := count_lost(corpus, plan.splits):
-        notes.append(f"{lost:,} statements of {plan.split} are left out: their text was lost before publication")
-    kept = plan.concerned(statements)
-    used = statements.filter(pl.col("split").is_in({"train", *kept["split"].unique()}))
-    scheme = scheme_of(used, target, plan)
-    study = Study(corpus, name, target, statements, used, kept, plan, scheme, progress, notes=notes)
-    found = {name: study.as_trained(name, model) for name, model in models.items()}
-    study.tables += found.values()
-    notes += [f"{name}: {words}" for name, model in models.items() for words in model.detector.notes]
-    first = frozenset(() if people is None else people["game_id"])
-    study.add_judges(judges, next(iter(models.values())).file.text, live, first)
-    study.plan = plan = replace(plan, frozen={**plan.frozen, **{judge.name: HALF for judge in study.judges}})
-    views = {name: str(model.file.text.view) for name, model in models.items()}
-    views |= {judge.name: judge.view for judge in study.judges}
-    study.add_controls({*views.values()} != {WORDS})
-
-    told, finished = plan, pl.concat(found.values())
-    if plan.split == OUT_OF_FOLD:  # verdicts belong to the finished detector, and were chosen on validation
-        told = replace(plan, split="test")
-        finished = pl.concat(
-            table if (table["fold"] == FINISHED).all() else study.as_trained(name, models[name], told)
-            for name, table in found.items()
-        )
-    if told.evaluated(study.evaluated).height:
-        study.add(*on_promises(models, finished, statements, told))
-        study.more += on_ordinary(models, finished, statements, told)
-    if own.styles:
-        study.add(*of_trained(models, finished, study, told))
-    sighted = [name for name, view in views.items() if view == WORDS]  # as for players and people
-    if len(sighted) < len(views) and (own.observers or people is not None):
-        knowing = ", ".join(name for name in views if name not in sighted)
-        notes.append(f"beside players and people, who saw no reasoning, these are left out: {knowing}")
-    if own.observers:
-        study.add(*beside_players(study.scores, kept, corpus, plan, sighted))
-    if people is not None:
-        study.add(*on_annotated(study.scores.filter(pl.col("scorer").is_in(sighted)), kept, people, plan))
-    return study.concluded(models)

@@ -26,7 +26,7 @@ from liescope.detectors.study.figures import Figure, figure_table
 from liescope.detectors.study.findings import UNKNOWN, EvaluationResult
 from liescope.detectors.study.metrics import DIFFERENCE, HEADLINE, LEVELS, POOLED, WITHIN, words_of
 from liescope.detectors.study.scores import BROKEN_DOWN, CONTROL, OUT_OF_FOLD, SPEAKER, scripted_warning
-from liescope.detectors.study.style_shift import STYLE
+from liescope.detectors.study.study import STYLE
 from liescope.detectors.study.verdicts import DEFAULT, ORDINARY, PROMISED
 
 _SHORT = (
@@ -65,7 +65,6 @@ def report(evaluation: EvaluationResult) -> Report:
         *_parts(evaluation),
         *_beside_others(evaluation),
         *_verdicts(evaluation),
-        *_ordinary(evaluation),
     ]
     sections += style_section(rows, evaluation.within)
     sections.append(Section("how", "How the figures were made", tuple(_how(evaluation))))
@@ -149,9 +148,6 @@ def _verdicts(evaluation: EvaluationResult) -> Iterator[Section]:
         ]
         table = pivot(held, lambda row: words_of(row.metric))
         yield Section("verdicts", "Verdicts, and abstaining", tuple(said), table=table)
-
-
-def _ordinary(evaluation: EvaluationResult) -> Iterator[Section]:
     if rows := [row for row in evaluation.rows if _last(row) == ORDINARY]:
         table = pivot(rows, lambda row: words_of(row.metric))
         yield Section("ordinary", "At the threshold for ordinary chats", (_AT_ORDINARY,), table=table)

@@ -7,7 +7,7 @@ and `bench` are presets: they say who is scored and what is held out.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import count
@@ -21,7 +21,7 @@ from liescope.common.statistics import Bools, Floats
 from liescope.common.text import Units
 from liescope.detectors.detector import ROLE, Detector, Progress, requests_of
 from liescope.detectors.detector_registry import DETECTORS, make
-from liescope.detectors.detector_settings import EvaluateSettings
+from liescope.detectors.detector_settings import WORDS, EvaluateSettings
 from liescope.detectors.examples import (
     Example,
     corpus_id,
@@ -32,16 +32,27 @@ from liescope.detectors.examples import (
     target_column,
 )
 from liescope.detectors.folds import Rows
+from liescope.detectors.probing.styles import STYLES, in_style
 from liescope.detectors.saved import LoadedDetector, load
 from liescope.detectors.study import controls
 from liescope.detectors.study.beside_judges import JudgeFacts, Judges, judge_statements
 from liescope.detectors.study.checks import copies, shuffles
-from liescope.detectors.study.figures import Figure
+from liescope.detectors.study.figures import Figure, measured
 from liescope.detectors.study.findings import EvaluationResult
 from liescope.detectors.study.metrics import DIFFERENCE, POOLED, WITHIN
 from liescope.detectors.study.schemes import FOLDS, REPEATS, Fold, Scheme, by_group
-from liescope.detectors.study.scorers import evaluate_scores
-from liescope.detectors.study.scores import ALL, CONTROL, NONE, OUT_OF_FOLD, SCORES, SPLIT_OUT, ScoringPlan, score_table
+from liescope.detectors.study.scorers import Scorer, differences, evaluate_scores, values_of
+from liescope.detectors.study.scores import (
+    ALL,
+    CONTROL,
+    NONE,
+    OUT_OF_FOLD,
+    SCORES,
+    SPLIT_OUT,
+    ScoringPlan,
+    per_detector,
+    score_table,
+)
 from liescope.detectors.text_form import TextConfig
 from liescope.detectors.view.transcript import Transcript, read_transcripts
 from liescope.generate.corpus.read import Corpus, collected, read, silent_note
@@ -154,7 +165,7 @@ def planned(
 def without_reasoning(models: Mapping[str, LoadedDetector], evaluated: pl.DataFrame) -> list[str]:
     """How many evaluated statements readers of reasoning do not score. Raises UsageError if that is all of them."""
     lacking = evaluated.select((~keeps_reasoning()).sum()).item()
-    blind = {name: model.file.text.view for name, model in models.items() if model.file.text.shows_reasoning}
+    blind = {name: model.file.text.view for name, model in models.items() if model.file.text.view != WORDS}
     if blind and lacking == evaluated.height:
         raise UsageError(f"{next(iter(blind))} reads what speakers thought, and no evaluated statement keeps any of it")
     return [
@@ -332,3 +343,59 @@ class Study:
 def _ranks(row: Figure) -> bool:
     ranking = row.metric.removesuffix(DIFFERENCE) in (WITHIN, POOLED)
     return ranking or (row.against is None and row.value is not None)
+
+
+STYLE, AS_WRITTEN = "style=", "as written"
+
+
+def of_trained(
+    models: Mapping[str, LoadedDetector], scores: pl.DataFrame, study: Study, plan: ScoringPlan
+) -> tuple[list[Figure], list[str]]:
+    """Figures of trained detectors in every style, and notes. scores: of finished detectors; plan: what of them."""
+    rows, notes, statements = list[Figure](), list[str](), plan.evaluated(study.kept)
+    labelled = statements.drop_nulls(target_column(study.target))
+    for name, model in models.items():
+        mine = scores.filter(scorer=name).join(labelled, on="statement_id", how="semi")
+        there = set(mine["statement_id"])
+        every = make_examples(statements, model.file.text.context, study.target, study.games)
+        asked = [one for one in every if one.statement_id in there]
+        if not asked or requests_of(model.detector, (), asked[:1]):
+            why = "asks a chat model" if asked else "has no statement here that it has not seen"
+            notes.append(f"{name} {why}, and is not shown in other styles")
+            continue
+        said = _in_styles(asked, plan.seed)
+        found = {style: model.probabilities(one, study.progress) for style, one in said.items()}
+        rows += _shifts(name, asked, found, study, plan)
+    return rows, notes
+
+
+def of_learned(
+    name: str, fresh: Callable[[], Detector], examples: Sequence[Example], scheme: Scheme, study: Study
+) -> Iterator[Figure]:
+    """Figures of a detector that learns anew, from statements as written, once for each fold."""
+    own, said = scheme.among([one.statement_id for one in examples]), _in_styles(examples, study.plan.seed)
+    found = {style: np.full(len(examples), np.nan) for style in said}
+    for fold in own.repeats[0] if own.repeats else ():
+        if len(np.unique(y := own.y[fold.learn])) == 2 and len(fold.score):
+            detector = fresh().fit([examples[at] for at in fold.learn], y, own.groups[fold.learn])
+            for style, score in found.items():
+                score[fold.score] = detector.predict_proba([said[style][at] for at in fold.score])[:, 1]
+    return _shifts(name, examples, found, study, study.plan)
+
+
+def _in_styles(examples: Sequence[Example], seed: int) -> dict[str, Sequence[Example]]:
+    return {AS_WRITTEN: examples} | {style: in_style(examples, style, seed) for style in STYLES}
+
+
+def _shifts(
+    name: str, examples: Sequence[Example], found: Mapping[str, Floats], study: Study, plan: ScoringPlan
+) -> Iterator[Figure]:
+    """Figures in each style, and how they differ from those as written. found: scores by style, NaN for none."""
+    plain, measure, target = None, partial(values_of, plan=plan, names=(WITHIN, POOLED)), study.target
+    for style, score in found.items():
+        scores = score_table([one.statement_id for one in examples], score, name, target).filter(pl.col("score") >= 0)
+        for _, _, table in per_detector(scores, plan.evaluated(study.kept)):
+            one, where = Scorer(name, table, measure), f"{plan.split}:{STYLE}{style}"
+            yield from measured(name, target, where, one.values, one.table)
+            yield from differences([(one, plain)], target, where) if plain else ()
+            plain = plain or one

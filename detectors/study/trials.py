@@ -147,8 +147,9 @@ def all_scores(
             yield from _scored(table, able, CONTROL + name, partial(_by_probe, table, probe), progress)
     for name in sorted(column for column in table.frame.columns if column.startswith(CAME_ALONG)):
         rated = table.frame[name].to_numpy()
+        looked_up: Probe = partial(lambda rated, _learn, score, _y: rated[score], rated)
         there = [trial for trial in out if np.isfinite(rated[trial.folds[0].score]).any()]
-        yield from _scored(table, there, name, partial(_by_probe, table, _known(rated)), progress)
+        yield from _scored(table, there, name, partial(_by_probe, table, looked_up), progress)
 
 
 def learned_in(table: UnitTable, trials: Sequence[Trial], recipe: Recipe, progress: Progress) -> Iterator[TrialScores]:
@@ -179,10 +180,6 @@ def _fitted(table: UnitTable, recipe: Recipe, fold: Fold) -> Floats:
     detector.fit(shown, table.y[fold.learn], table.games[fold.learn])
     said = detector.predict_proba(others)[:, 1]
     return np.asarray(np.r_[said, players_of(table, fold.score, said, detector)], dtype=np.float64)
-
-
-def _known(rated: Floats) -> Probe:
-    return lambda _learn, score, _y: rated[score]
 
 
 def _by_probe(table: UnitTable, probe: Probe, fold: Fold) -> Floats:

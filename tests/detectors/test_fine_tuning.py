@@ -325,7 +325,7 @@ def test_lora_on_an_encoder_of_the_hub_keeps_its_name_and_not_its_weights(
     fit: Any, data: Labelled, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("peft")
-    monkeypatch.setattr("liescope.detectors.kinds.encoder.encoder_folder", lambda _: tiny_encoder)
+    monkeypatch.setattr("liescope.common.sentence_encoder.encoder_folder", lambda _: tiny_encoder)
     detector = fit(lora=4, encoder="someone/tiny")
     detector.save(tmp_path)
     assert {path.name for path in tmp_path.rglob("*") if path.is_file()} == {

@@ -16,6 +16,7 @@ from liescope.common.errors import BadData, LiescopeError
 from liescope.common.reading import read_text
 from liescope.common.sentence_encoder import check_encoder
 from liescope.data_cards.tables import TABLES
+from liescope.detectors.learned_from import LearnedStatements
 from liescope.generate.corpus.read import check, data_file
 from liescope.generate.importers import Rejected, read_games
 from liescope.generate.players.prompts.render import read_template
@@ -71,7 +72,7 @@ def opened_corpus(folder: Path) -> None:
 def opened_model(folder: Path) -> None:
     model = liescope.load(folder)
     model.score(["I investigated Bob. He is the mafioso."])
-    model.learned()
+    LearnedStatements.read(model.folder)
 
 
 READ: dict[str, tuple[Callable[[Path], Any], tuple[str, ...]]] = {
