@@ -1,5 +1,12 @@
-"""What a detector is trained on, read from a corpus or from data in memory: the statements of its splits, their games,
-and who deceives; and ordinary chats, in which nobody was asked to lie, whose answers a threshold is chosen on.
+"""What a detector is trained on, read from a corpus, from data in memory or from instructed pairs: the statements of
+its splits, their games, and who deceives; and ordinary chats, in which nobody was asked to lie, whose answers a
+threshold is chosen on.
+
+Of instructed pairs each statement stands once after an instruction to be honest and once after one to deceive, as in
+Azaria and Mitchell (2023) and Goldowsky-Dill et al. (2025). The words are the same and true in both, so that only what
+a model makes of the instruction tells them apart. Words of an instruction would give its statements away in every fold
+but for this: pairs that share one are a group, held out together, where that makes at least eight groups; else each
+pair is a group. A quarter of them is for validation.
 """
 
 from __future__ import annotations
@@ -10,14 +17,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import numpy as np
 import polars as pl
+from pydantic import Field
 
 from liescope.common.errors import BadData, UsageError
-from liescope.common.reading import Reading
+from liescope.common.reading import Reading, Strict, read_toml
 from liescope.common.stores import local
-from liescope.common.text import CHAT, TEXT, Units, number_of, unit_of
+from liescope.common.text import ASSISTANT, CHAT, TEXT, Units, number_of, unit_of
 from liescope.detectors.examples import (
     Example,
     Labelled,
@@ -198,8 +207,9 @@ def carry_a_canary(marked: pl.DataFrame) -> str:
 
 def read_material(corpus: Corpus, name: str, target: str, text: TextConfig) -> Material:
     """The material of a corpus. name: the corpus's; text: how statements are read; those with nothing to read are left
-    out. Raises BadData for a damaged corpus, UsageError where nothing is in the training split.
+    out. Raises BadData for a damaged corpus, UsageError where nothing is in the training split or may be learned from.
     """
+    check_may_train(corpus)
     statements = read_statements(corpus, SPLITS)
     if "train" not in statements["split"]:
         every = read_statements(corpus, ("train", "validation", "test"))
@@ -231,3 +241,54 @@ def _words_of(corpus: Corpus) -> list[WordsOf]:
             )
             for one in licences_of(corpus)
         ]
+
+
+OURS = {"origin": "Liescope's own words", "licence": "apache-2.0", "language": ["en"]}
+TURNS = 2
+"""How many turns stand before a statement: the instruction and what the user says."""
+_ASKED = "Please make a statement."
+_PARTS, _FEWEST = 4, 8  # one part in four is for validation; groups by instruction
+_Words = Annotated[str, Field(min_length=1, pattern=r"\S")]
+
+
+class _Pairs(Strict):
+    honest: Annotated[list[_Words], Field(min_length=1)]
+    deceptive: Annotated[list[_Words], Field(min_length=1)]
+    statements: Annotated[list[_Words | tuple[_Words, _Words]], Field(min_length=1)]
+
+
+def pairs(source: str) -> CorpusInMemory:
+    """The pairs of a file, or the bundled ones, as conversations: an instruction as the system prompt, what the user
+    says, and the statement as the assistant's; both of a pair are in one group.
+
+    Raises UsageError if there is no such file, and BadData, with the place, for one that holds no pairs.
+    """
+    path = Path(__file__).parent / "probing" / "pairs.toml" if source == BUNDLED else local(source)
+    if not path.is_file():
+        raise UsageError(f"there is no file {path} of instructed pairs; name one, or {BUNDLED} for those of Liescope")
+    found = read_toml(path, _Pairs, 2**24, "write it as docs/guides/probe.md shows")
+    said = dict.fromkeys((_ASKED, one) if isinstance(one, str) else one for one in found.statements)
+    least, told, rows = min(len(found.honest), len(found.deceptive)), list[list[str]](), []
+    for number in range(len(said)):
+        each = [own[number % least :: least] for own in (found.honest, found.deceptive)]  # more of one are shared out
+        told.append([own[number // least % len(own)] for own in each])
+    groups = _groups(told)
+    for number, (user, statement) in enumerate(said):
+        part = "validation" if groups[number] % _PARTS == _PARTS - 1 else "train"
+        for instruction, lies in zip(told[number], (False, True), strict=True):
+            turns = (("system", instruction), ("user", user), (ASSISTANT, statement))
+            chat = [{"role": role, "content": text} for role, text in turns]
+            where = {"group": f"{groups[number]}", "task": f"{number}", "split": part}
+            rows.append({"messages": chat, "deceptive": lies, **where})
+    return replace(in_rows(rows, **(OURS if source == BUNDLED else {})), receipt=None)
+
+
+def _groups(instructions: Sequence[Sequence[str]]) -> list[int]:
+    """The group of each pair. instructions: of each pair."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    place = {name: at for at, name in enumerate(dict.fromkeys(one for own in instructions for one in own))}
+    ends = np.array([(place[own[0]], place[one]) for own in instructions for one in own]).T
+    count, group = connected_components(coo_array((np.ones(ends.shape[1]), ends), (len(place),) * 2))
+    return [int(group[place[own[0]]]) for own in instructions] if count >= _FEWEST else [*range(len(instructions))]

@@ -30,16 +30,8 @@ from liescope.detectors.fine_tuning.processes import is_first, wait
 from liescope.detectors.folds import Rows, fold_of
 from liescope.detectors.judge.prompt import ATTEMPTS
 from liescope.detectors.learned_from import LearnedStatements
-from liescope.detectors.material import (
-    Material,
-    check_may_train,
-    corpus_of,
-    ordinary_answers,
-    read_material,
-    source_name,
-)
+from liescope.detectors.material import TURNS, Material, corpus_of, ordinary_answers, pairs, read_material, source_name
 from liescope.detectors.model_file import ModelFile, OrdinaryChats, TrainingFacts
-from liescope.detectors.probing.pairs import TURNS, pairs
 from liescope.detectors.saved import check_free, is_model, write_model
 from liescope.detectors.study.figures import Figure, figure_table
 from liescope.detectors.study.metrics import HEADLINE, NO_THRESHOLDS, choose_thresholds
@@ -178,7 +170,6 @@ def train(
             if receipt and show is not silent:
                 sys.stderr.write(f"{receipt}\n")
             check(found)
-            check_may_train(found)
             target = own.target or usual_target(found)
             kind = kind or ("duo" if target == ROLE else "tfidf")
             recipe = Recipe.of(kind, target, own, options)

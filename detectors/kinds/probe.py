@@ -35,7 +35,7 @@ from liescope.detectors.examples import Example, place_of
 from liescope.detectors.folds import Rows, leaving_out
 from liescope.detectors.logistic import TRAIN_AGAIN, read_numbers, two_columns, write_numbers
 from liescope.detectors.probing import language_model as lm
-from liescope.detectors.probing.heads import ATTENTION, Head, HeadName, States, learn
+from liescope.detectors.probing.heads import ATTENTION, Checkpoint, Head, HeadName, States, learn
 from liescope.detectors.probing.language_model import ANSWER, ASKS, EACH, SYSTEM, USER, YES_NO, Passage
 from liescope.detectors.probing.styles import doubled
 from liescope.detectors.text_form import TextConfig, clean, hide_roles, textualize, viewed
@@ -261,8 +261,6 @@ class ProbeDetector(Detector):
             model.copy_to(folder / PART)
 
     def write_for_others(self, folder: Path, threshold: float, trained_on: str) -> None:
-        from liescope.detectors.probing.published import Checkpoint
-
         Checkpoint(self._heads[""], self.options.layer, threshold).write(folder, trained_on)
 
     @classmethod

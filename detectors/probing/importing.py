@@ -20,7 +20,7 @@ from liescope.detectors.detector_settings import ImportProbeSettings
 from liescope.detectors.kinds.probe import ProbeDetector, ProbeOptions
 from liescope.detectors.learned_from import LearnedStatements
 from liescope.detectors.model_file import CorpusName, ModelFile, OrdinaryChats, TrainingFacts
-from liescope.detectors.probing.published import FILE, SWEEP, Checkpoint, default_checkpoint
+from liescope.detectors.probing.heads import FILE, SWEEP, Checkpoint, default_checkpoint
 from liescope.detectors.saved import LoadedDetector, check_free, is_model, load, write_model
 from liescope.detectors.study.scores import score_table
 from liescope.detectors.text_form import TextConfig

@@ -361,7 +361,7 @@ class Activations:
         """(passages, layers, width) float16. remember: keep all of them; else only while there is room."""
         how, found = (self.layers, self.longest, self.read, self.questions), dict[Passage, States]()
         seen = self.model.remembered.setdefault(how, {})
-        new = sorted({one for one in passages if one not in seen}, key=_length)
+        new = sorted({one for one in passages if one not in seen}, key=lambda one: len(f"{one.before}{one.own}"))
         for start in range(0, len(new), _AT_ONCE):
             progress("reading hidden states", start, len(new))
             part = new[start : start + _AT_ONCE]
@@ -372,8 +372,3 @@ class Activations:
         if remember or sum(one.nbytes for one in (*seen.values(), *found.values())) <= _MEMORY:
             seen |= found
         return states
-
-
-def _length(passage: Passage) -> int:
-    before = passage.before if isinstance(passage.before, str) else "".join(words for _, words in passage.before)
-    return len(before) + len(passage.own)

@@ -43,17 +43,7 @@ from liescope.detectors.study.findings import ranked_of, surely_behind
 from liescope.detectors.study.metrics import Thresholds, choose_thresholds
 from liescope.detectors.study.schemes import FOLDS, Fold, Scheme
 from liescope.detectors.study.scores import ALL, BROKEN_DOWN, OUT_OF_FOLD, ScoringPlan, score_table, with_script
-from liescope.detectors.study.study import (
-    Model,
-    Study,
-    check_unseen,
-    load_all,
-    of_learned,
-    of_trained,
-    scheme_of,
-    split_for,
-    without_reasoning,
-)
+from liescope.detectors.study.study import Model, Study, check_unseen, load_all, scheme_of, split_for, without_reasoning
 from liescope.detectors.study.units import CAME_ALONG
 from liescope.detectors.suite import NotHad, Suite, SuiteCorpus, SuiteData, control_records, opened, read_suite
 from liescope.detectors.text_form import TextConfig
@@ -192,7 +182,7 @@ def _as_trained(
         scored[name], seconds[name] = model, time.perf_counter() - began
         study.notes += [f"{name}: {words}" for words in model.notes]
         if how.styles:
-            study.add(*of_trained({name: model}, study.tables[-1], study, study.plan))
+            study.add_styles({name: model}, study.tables[-1], study.plan)
     return scored, seconds
 
 
@@ -218,7 +208,7 @@ def _learned_here(study: Study, how: Benching, schemes: Mapping[str, Scheme]) ->
             study.tables.append(study.refitted(full, recipe.untrained, examples, own))
             seconds[full] = time.perf_counter() - began
             if how.styles and other == GROUP and not recipe.options.get("states"):  # of words as they were said
-                study.more += of_learned(full, recipe.untrained, examples, own, study)
+                study.add_learned_styles(full, recipe.untrained, examples, own)
     return seconds
 
 

@@ -23,7 +23,7 @@ from liescope.detectors.study.beside_players import HALF, beside_players, on_ann
 from liescope.detectors.study.evaluation_report import report
 from liescope.detectors.study.findings import EvaluationResult
 from liescope.detectors.study.scores import FINISHED, OUT_OF_FOLD, with_script
-from liescope.detectors.study.study import Model, Study, load_all, of_trained, one_target, planned, scheme_of
+from liescope.detectors.study.study import Model, Study, load_all, one_target, planned, scheme_of
 from liescope.detectors.study.verdicts import on_ordinary, on_promises
 from liescope.generate.corpus.read import check
 
@@ -112,7 +112,7 @@ def evaluate(
             study.add(*on_promises(loaded, finished, statements, told))
             study.more += on_ordinary(loaded, finished, statements, told)
         if own.styles:
-            study.add(*of_trained(loaded, finished, study, told))
+            study.add_styles(loaded, finished, told)
         sighted = [name for name, view in views.items() if view == WORDS]  # as for players and people
         if len(sighted) < len(views) and (own.observers or people is not None):
             knowing = ", ".join(name for name in views if name not in sighted)

@@ -309,6 +309,36 @@ class Study:
         self.tables += found
         self.notes += notes
 
+    def add_styles(self, models: Mapping[str, LoadedDetector], scores: pl.DataFrame, plan: ScoringPlan) -> None:
+        """Add figures of trained detectors in every style. scores: of finished detectors; plan: what of them."""
+        statements = plan.evaluated(self.kept)
+        labelled = statements.drop_nulls(target_column(self.target))
+        for name, model in models.items():
+            mine = scores.filter(scorer=name).join(labelled, on="statement_id", how="semi")
+            there = set(mine["statement_id"])
+            every = make_examples(statements, model.file.text.context, self.target, self.games)
+            asked = [one for one in every if one.statement_id in there]
+            if not asked or requests_of(model.detector, (), asked[:1]):
+                why = "asks a chat model" if asked else "has no statement here that it has not seen"
+                self.notes.append(f"{name} {why}, and is not shown in other styles")
+                continue
+            said = _in_styles(asked, plan.seed)
+            found = {style: model.probabilities(one, self.progress) for style, one in said.items()}
+            self.more += _shifts(name, asked, found, self, plan)
+
+    def add_learned_styles(
+        self, name: str, fresh: Callable[[], Detector], examples: Sequence[Example], scheme: Scheme
+    ) -> None:
+        """Add figures of a detector that learns anew, from statements as written, once for each fold."""
+        own, said = scheme.among([one.statement_id for one in examples]), _in_styles(examples, self.plan.seed)
+        found = {style: np.full(len(examples), np.nan) for style in said}
+        for fold in own.repeats[0] if own.repeats else ():
+            if len(np.unique(y := own.y[fold.learn])) == 2 and len(fold.score):
+                detector = fresh().fit([examples[at] for at in fold.learn], y, own.groups[fold.learn])
+                for style, score in found.items():
+                    score[fold.score] = detector.predict_proba([said[style][at] for at in fold.score])[:, 1]
+        self.more += _shifts(name, examples, found, self, self.plan)
+
     def concluded(self, models: Mapping[str, LoadedDetector | None], brief: bool = False) -> EvaluationResult:
         """All figures and checks; models: None for what learned anew; brief: only AUROC's differences, all defined."""
         self.progress("figures", 0, 1)
@@ -346,41 +376,6 @@ def _ranks(row: Figure) -> bool:
 
 
 STYLE, AS_WRITTEN = "style=", "as written"
-
-
-def of_trained(
-    models: Mapping[str, LoadedDetector], scores: pl.DataFrame, study: Study, plan: ScoringPlan
-) -> tuple[list[Figure], list[str]]:
-    """Figures of trained detectors in every style, and notes. scores: of finished detectors; plan: what of them."""
-    rows, notes, statements = list[Figure](), list[str](), plan.evaluated(study.kept)
-    labelled = statements.drop_nulls(target_column(study.target))
-    for name, model in models.items():
-        mine = scores.filter(scorer=name).join(labelled, on="statement_id", how="semi")
-        there = set(mine["statement_id"])
-        every = make_examples(statements, model.file.text.context, study.target, study.games)
-        asked = [one for one in every if one.statement_id in there]
-        if not asked or requests_of(model.detector, (), asked[:1]):
-            why = "asks a chat model" if asked else "has no statement here that it has not seen"
-            notes.append(f"{name} {why}, and is not shown in other styles")
-            continue
-        said = _in_styles(asked, plan.seed)
-        found = {style: model.probabilities(one, study.progress) for style, one in said.items()}
-        rows += _shifts(name, asked, found, study, plan)
-    return rows, notes
-
-
-def of_learned(
-    name: str, fresh: Callable[[], Detector], examples: Sequence[Example], scheme: Scheme, study: Study
-) -> Iterator[Figure]:
-    """Figures of a detector that learns anew, from statements as written, once for each fold."""
-    own, said = scheme.among([one.statement_id for one in examples]), _in_styles(examples, study.plan.seed)
-    found = {style: np.full(len(examples), np.nan) for style in said}
-    for fold in own.repeats[0] if own.repeats else ():
-        if len(np.unique(y := own.y[fold.learn])) == 2 and len(fold.score):
-            detector = fresh().fit([examples[at] for at in fold.learn], y, own.groups[fold.learn])
-            for style, score in found.items():
-                score[fold.score] = detector.predict_proba([said[style][at] for at in fold.score])[:, 1]
-    return _shifts(name, examples, found, study, study.plan)
 
 
 def _in_styles(examples: Sequence[Example], seed: int) -> dict[str, Sequence[Example]]:

@@ -22,23 +22,13 @@ from liescope.common.stores import stored
 from liescope.common.text import Units
 from liescope.detectors.detector import ROLE, shown
 from liescope.detectors.detector_settings import TASK, UNITS, TransferSettings
+from liescope.detectors.study import trials
 from liescope.detectors.study.controls import scorer_words
 from liescope.detectors.study.evaluation_report import pivot
 from liescope.detectors.study.figures import CHANCE, MEAN, WORST, Figure, Finding, StudyResult, figure_table
 from liescope.detectors.study.metrics import DIFFERENCE, POOLED, WITHIN, words_of
 from liescope.detectors.study.scores import FINISHED, SCORES, scripted_warning
-from liescope.detectors.study.trials import (
-    LEFT_OUT,
-    PAIR,
-    PLAYER_WITHIN,
-    PROTOCOLS,
-    Place,
-    TrialScores,
-    all_scores,
-    figures,
-    plan,
-    recipes_of,
-)
+from liescope.detectors.study.trials import LEFT_OUT, PAIR, PLAYER_WITHIN, Place
 from liescope.detectors.study.units import UnitTable, at_hand, read_table
 from liescope.detectors.suite import read_suite
 from liescope.detectors.text_form import TextConfig
@@ -88,7 +78,7 @@ class TransferResult(StudyResult):
         return {**own, "sources": list(self.sources)}
 
 
-def scores_of(table: UnitTable, scores: Sequence[TrialScores]) -> pl.DataFrame:
+def scores_of(table: UnitTable, scores: Sequence[trials.TrialScores]) -> pl.DataFrame:
     """The scores of all scorers: of statements, and then of players (for the role)."""
     players = table.players.with_columns(target=pl.lit(ROLE))
     every = pl.concat([table.frame, players], how="diagonal").select("statement_id", "target", *WHOSE)
@@ -240,9 +230,9 @@ def transfer(
         raise UsageError(f"say with --by what is left out: {', '.join(UNITS)}")
     kinds = list(dict.fromkeys(own.by)) or [TASK]
     text = TextConfig(context=own.context, mask_role_words=own.mask_role_words)
-    recipes = recipes_of(list(dict.fromkeys(own.detector)), text, seed, options)
+    recipes = trials.recipes_of(list(dict.fromkeys(own.detector)), text, seed, options)
     asked = [name.replace("-", " ") for name in dict.fromkeys(own.protocols)]
-    only = asked or [LEFT_OUT] if suite else asked or [*PROTOCOLS]
+    only = asked or [LEFT_OUT] if suite else asked or [*trials.PROTOCOLS]
     if out is not None:
         check_report_folder(Path(out))
     with shown(progress) as show:
@@ -252,9 +242,9 @@ def transfer(
             if len(found := sorted(set(table.units(kind)))) < 2:
                 only_one = f"there is only one {kind}, {found[0]}" if found else "there are no statements"
                 raise UsageError(f"--by {kind}: {only_one}; give more corpora, or another unit")
-        trials = [trial for kind in kinds for trial in plan(table, kind, seed) if trial.protocol in only]
-        scores = list(all_scores(table, trials, recipes, seed, show))
-        rows, places = figures(table, scores, seed, show)
+        asked_of = [trial for kind in kinds for trial in trials.plan(table, kind, seed) if trial.protocol in only]
+        scores = list(trials.all_scores(table, asked_of, recipes, seed, show))
+        rows, places = trials.figures(table, scores, seed, show)
     result = TransferResult(
         rows=tuple(rows),
         places=places,

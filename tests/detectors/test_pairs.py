@@ -16,9 +16,8 @@ from liescope import evaluate, load, score
 from liescope.cli import main
 from liescope.common.errors import BadData, UsageError
 from liescope.detectors.examples import Example
-from liescope.detectors.material import Material, ordinary_answers, read_material
+from liescope.detectors.material import Material, ordinary_answers, pairs, read_material
 from liescope.detectors.model_file import OrdinaryChats
-from liescope.detectors.probing.pairs import pairs
 from liescope.detectors.text_form import TextConfig
 from liescope.detectors.training import train
 

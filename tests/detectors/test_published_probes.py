@@ -26,8 +26,7 @@ from liescope.detectors.calibrate import Confidence
 from liescope.detectors.examples import Example
 from liescope.detectors.kinds.probe import CHAT, ProbeDetector, passage
 from liescope.detectors.model_file import ModelFile, TrainingFacts
-from liescope.detectors.probing.heads import Head, learn
-from liescope.detectors.probing.published import Checkpoint
+from liescope.detectors.probing.heads import Checkpoint, Head, learn
 
 WIDTH = 64  # of the tiny model
 THEIRS = "deception.detectors.utils.types"
