@@ -29,7 +29,7 @@ from liescope.labeling.label import LOST_TEXT, Heard, known_before, text_is_lost
 TARGETS = tuple(tables.TARGETS)
 GOLD = "gold"
 # no detector reads it, and no study
-_UNREAD = r"^(transcript|.*_null|self_confidence|self_reason|self_notes|peer_.*|planted_type|speaker_team)$"
+_UNREAD = r"^(transcript|self_confidence|self_reason|self_notes|peer_.*|planted_type|speaker_team)$"
 _ASSESSED = ("self", "peer")  # labels of games played with assessments
 _BACKSLASH = "\\"
 _NOTED = pl.col("read_notes").list.contains(LOST_TEXT).fill_null(value=False)
@@ -128,7 +128,8 @@ def read_statements(
         task=pl.when(pl.col("game").is_in([CHAT, TEXT])).then(pl.col("cell")),
     )
     here = True if games is None else pl.col("game_id").is_in(games.implode())
-    wanted = read(corpus, "statements").drop(matches(_UNREAD)).filter(pl.col("split").is_in(list(splits)), here)
+    slim = read(corpus, "statements").drop(matches(_UNREAD)).with_columns(matches("_null$").cast(pl.Categorical))
+    wanted = slim.filter(pl.col("split").is_in(list(splits)), here)
     kept = wanted if keep_lost else wanted.filter(~_LOST)
     return collected(kept.join(seats, on="game_id", how="left").sort("siblings", "game_id", "position"), corpus)
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from liescope.detectors import Example
 from liescope.detectors.detector import Progress, silent
-from liescope.detectors.kinds.linear import AnsweredQuestions, LinearDetector
+from liescope.detectors.kinds.linear import LinearDetector, lesson
 from liescope.detectors.view.candidate import Candidate
 from tests.detectors.counting import CountingDetector
 
@@ -46,8 +46,15 @@ class RecordingTables(LinearDetector):
     kind = "recording-tables"
     seen: ClassVar[list[tuple[str, frozenset[str]]]] = []
 
-    def learn(self, lesson: AnsweredQuestions) -> None:
-        self.seen.append(("fit", _games(lesson.candidates)))
+    def fit(
+        self,
+        examples: Sequence[Example],
+        y: NDArray[np.bool_],
+        _groups: NDArray[np.str_],
+        _progress: Progress = silent,
+    ) -> Self:
+        self.seen.append(("fit", _games(lesson(examples, y, self.options.moments).candidates)))
+        return self
 
     def scores(self, candidates: Sequence[Candidate], _progress: Progress) -> NDArray[np.float64]:
         self.seen.append(("score", _games(candidates)))
