@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test test-long browser lint format faces openai2 performance docs clean
+.PHONY: demo test test-long browser lint format faces stores openai2 performance docs clean
 
 demo: $(STAMP)
 	$(BIN)/liescope demo --out demo
@@ -32,6 +32,9 @@ format: $(STAMP)
 # Every face tried with the newest real packages of its tool; their versions stand in the first lines of pytest.
 faces: with-inspect with-control-arena with-verifiers with-trl with-textarena
 
+# The tests of buckets, with a server that speaks the protocol of S3.
+stores: with-s3
+
 # The tests of endpoints with the newest SDK of the major before.
 openai2: with-openai2
 
@@ -48,6 +51,8 @@ PACKAGES_trl := trl
 TESTS_trl := tests/faces/test_trl.py
 PACKAGES_textarena := textarena
 TESTS_textarena := tests/faces/test_textarena.py
+PACKAGES_s3 := s3fs 'moto[server]'
+TESTS_s3 := tests/common/test_s3.py
 PACKAGES_openai2 := 'openai[aiohttp]>=2,<3'
 TESTS_openai2 := -m "not long" tests/generate/players/openai
 

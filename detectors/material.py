@@ -226,6 +226,7 @@ def read_material(corpus: Corpus, name: str, target: str, text: TextConfig) -> M
     )
     facts = CorpusName(id=corpus_id(corpus), name=name, words=_words_of(corpus))
     truth = read_deceivers(corpus, SPLITS)
+    statements = statements.drop("text", "reasoning", "audience", "alive")  # the examples have them
     return Material(facts, statements, train, validation, truth, count_lost(corpus, SPLITS))
 
 

@@ -57,13 +57,6 @@ class Sparse:
         ends = np.sum([part.ends for part in parts], axis=0)
         return cls(value[order], column[order].astype(np.int32), ends, int(starts[-1]))
 
-    @classmethod
-    def below(cls, parts: Sequence[Sparse]) -> Sparse:
-        """Several matrices with the same columns, one below the other."""
-        ends = np.cumsum(np.concatenate([np.zeros(1, np.int64), *(np.diff(part.ends) for part in parts)]))
-        value, column = (np.concatenate([getattr(part, name) for part in parts]) for name in ("value", "column"))
-        return cls(value, column, ends, parts[0].width)
-
     @property
     def row(self) -> NDArray[np.int64]:
         """(stored,): the row of each value."""
@@ -172,7 +165,7 @@ class Ngrams:
         for first in range(0, len(texts), AT_ONCE):
             some = texts[first : first + AT_ONCE]
             parts.append({field: _counted([self._of(field, text) for text in some], own) for field, own in met.items()})
-        fields, places = dict[str, Features](), dict[str, NDArray[np.int64]]()
+        fields, places, stored = dict[str, Features](), dict[str, NDArray[np.int64]](), 0
         for field, own in met.items():
             seen = np.zeros(len(own), np.int64)
             for part in parts:
@@ -184,12 +177,16 @@ class Ngrams:
             places[field] = np.full(len(own), -1)
             places[field][kept] = np.arange(len(kept))
             fields[field] = Features.of(names, seen[kept], len(texts))
-        values = list[Sparse]()
-        for part in reversed(parts):
+            stored += int(seen[kept].sum())
+        value, column, ends = np.empty(stored), np.empty(stored, np.int32), [np.zeros(1, np.int64)]
+        for part in parts:  # each goes as its values come, so that nothing is in memory twice
             counts = {field: part[field].moved(place, len(fields[field].place)) for field, place in places.items()}
             part.clear()
-            values.append(_weighed(counts, fields))
-        return fields, Sparse.below(values[::-1])
+            some_rows = _weighed(counts, fields)
+            ends.append(ends[-1][-1] + some_rows.ends[1:])
+            here = slice(ends[-2][-1], ends[-1][-1])
+            value[here], column[here] = some_rows.value, some_rows.column
+        return fields, Sparse(value, column, np.concatenate(ends), sum(len(one.place) for one in fields.values()))
 
     def weighed(self, texts: Sequence[str], fields: Mapping[str, Features]) -> Sparse:
         """(texts, all features)."""

@@ -99,6 +99,7 @@ print(1 / (1 + np.exp(-np.hstack(values) @ weights - offset)))
         texts = [textualize(example, self.text) for example in examples]
         self.options, self.notes = resolved(self.options, texts)
         self._fields, values = learned(self.options, texts)
+        del texts
         self._weights, self._offset = fit_logistic(values.csr(), y, self.options.strength)
         return self
 

@@ -119,7 +119,8 @@ def read_transcripts(corpus: Corpus, splits: Sequence[str] = SPLITS) -> dict[str
     happened = read(corpus, "events").filter(wanted & pl.col("kind").is_in(list(_TURNS))).select(_EVENT)
     happened = happened.with_columns(statement_id=pl.format("{}:{}", "game_id", "index"))
     told = happened.join(heard.with_columns(heard=True), on="statement_id", how="left").drop("statement_id")
-    rows = collected(told.sort("game_id", "index"), corpus)
+    named = pl.col("game_id", "kind", "phase", "actor", "target").cast(pl.Categorical)  # each name in memory once
+    rows = collected(told.sort("game_id", "index").with_columns(named), corpus)
     counts = rows.group_by("game_id", maintain_order=True).len()
     place, ends = {game: at for at, game in enumerate(counts["game_id"])}, [0, *counts["len"].cum_sum()]
 
