@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import csv
 import io
 import json
 import runpy
@@ -29,7 +30,9 @@ PRINTS = {
     "beside_players": "against observers:suspicion",
     "groups": "rows of a speaker together",
     "publish_dry_run": "license: cc0-1.0",
+    "arms_race": "claim_villager",
 }
+SMALL = {"arms_race": ["--rounds", "1", "--games", "20"]}
 FIRST = {"own_texts", "own_chats", "groups", "own_data"}
 """What a newcomer runs; the others are long."""
 
@@ -52,7 +55,7 @@ def printed(folder: Path, name: str) -> str:
     said = io.StringIO()
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(said):
         patch.chdir(folder)
-        patch.setattr(sys, "argv", [f"{name}.py", "out"])
+        patch.setattr(sys, "argv", [f"{name}.py", "out", *SMALL.get(name, ())])
         runpy.run_path(f"{name}.py", run_name="__main__")
     return said.getvalue()
 
@@ -86,6 +89,16 @@ def test_where_rows_of_a_speaker_are_not_kept_together_the_habit_passes_for_a_li
     apart, together, *by_sklearn = (float(line.split()[-1]) for line in printed(folder, "groups").splitlines())
     assert min(apart, by_sklearn[0]) > 0.9
     assert max(together, by_sklearn[1]) < 0.65
+
+
+@pytest.mark.long
+def test_a_policy_escapes_the_detector_that_it_is_improved_against(folder: Path) -> None:
+    printed(folder, "arms_race")
+    with (folder / "out" / "arms-race" / "rounds.csv").open(encoding="utf-8") as file:
+        before, after = csv.DictReader(file)
+    assert float(before["new_value"]) > 0.6 > 0.5 > float(after["fixed_value"])
+    assert float(after["town_wins"]) < float(before["town_wins"])
+    assert before["usable"] == after["usable"] == "1.0"
 
 
 def test_the_data_of_the_examples_is_what_its_script_makes(tmp_path: Path) -> None:
