@@ -7,9 +7,11 @@ resamples by game, adds the other figures of a group, sorts, and says how lo, hi
 from __future__ import annotations
 
 import math
+import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -210,17 +212,14 @@ class Differences(_Table):
 Declared = Means | Shares | Differences
 
 
-NO_JESTER = "no jester was dealt"
-NO_RATINGS = "no statement was rated"
-NO_SUSPICION = "no rating names a suspicion"
 TRIADIC = "Triadic Werewolf paper"
 MINI_MAFIA = "Mini-Mafia paper"
 
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """One analysis. To add one, put it into the tuple of its subject; a new subject takes two lines in
-    `analysis_registry`.
+    """One analysis. To add one, put it into the tuple of its subject, with its words in analyses.toml (`told`); a new
+    subject takes two lines in `analysis_registry`.
 
     name: of its CSV file; title: its heading; table: what is counted and how, as `Means`, `Shares` or `Differences`, or
     a function of its own; plot: draws the figure of a non-empty table, as `Dots`, `Bars`, `Curves` or `Matrix`, or a
@@ -264,3 +263,17 @@ class Analysis:
     def cited(self) -> str:
         """The source with its paper, as in "Table 7 of the Triadic Werewolf paper"; "" without one."""
         return f"{self.source} of the {self.paper}" if self.source else ""
+
+
+WORDS: Mapping[str, Mapping[str, Any]] = tomllib.loads(Path(__file__).with_name("analyses.toml").read_text("utf-8"))
+"""What `told` adds to an analysis, by its name."""
+
+
+def told(
+    name: str,
+    table: Declared | Callable[[Frames], pl.DataFrame],
+    plot: Callable[[pl.DataFrame], Figure] | None = None,
+    **more: Any,
+) -> Analysis:
+    """One of our own analyses, whose words stand in analyses.toml. more: other facts of it, as in `Analysis`."""
+    return Analysis(name, table=table, plot=plot, **WORDS[name], **more)

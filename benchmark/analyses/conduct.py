@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from liescope.benchmark.analyses.analysis import (
-    MINI_MAFIA,
-    NO_SUSPICION,
     Analysis,
     Differences,
     Means,
     Shares,
     in_order,
     long,
+    told,
 )
 from liescope.benchmark.analyses.analysis_figures import (
     SHARE,
@@ -79,20 +78,15 @@ _TARGETS = Bars(
     lambda table: {SELF: COLOURS["purple"], **side_colours(table.filter(pl.col("target") != SELF), "target")},
 )
 ANALYSES_OF_NIGHTS: tuple[Analysis, ...] = (
-    Analysis(
+    told(
         "doctor_targets",
-        "Whom the doctor protects",
         Means(
             _protections, "hit", _TARGET, also={"protections": _HITS}, columns=("protections", "n", "mean", "lo", "hi")
         ),
         _TARGETS,
-        otherwise="no player chose whom to protect",
-        source="Table 10, Figure 8a",
-        note="A doctor that mostly protects itself does not predict whom the werewolves will attack.",
     ),
-    Analysis(
+    told(
         "victims",
-        "Whom the killers attack at night",
         Means(
             _attacks,
             "hit",
@@ -101,18 +95,11 @@ ANALYSES_OF_NIGHTS: tuple[Analysis, ...] = (
             columns=("attacks", "n", "mean", "lo", "hi", "died"),
         ),
         _TARGETS,
-        otherwise="no player chose whom to kill",
-        source="Figure 8b",
-        note="Attacks by the victim's role; those who died were not protected.",
     ),
-    Analysis(
+    told(
         "doctor_prediction",
-        "Does the doctor protect the victim?",
         Means(_nights_of_doctors, "hit", (*MODEL, "day")),
         Curves("day", ("day", "share of nights"), cell_names, "", "model"),
-        otherwise="nobody was attacked on a night when a doctor chose",
-        source="Appendix K.4",
-        note="The share of a living doctor's nights on which it protected the player the werewolves had chosen.",
     ),
 )
 
@@ -133,9 +120,8 @@ def _jester_bids(frames: Frames) -> pl.DataFrame:
 
 
 ANALYSES_OF_BIDDING: tuple[Analysis, ...] = (
-    Analysis(
+    told(
         "jester_bids",
-        "The jester's bids and its wins",
         Means(_jester_bids, "value", (*CELL, "won", "metric"), (0.0, 10.0), columns=("mean", "lo", "hi", "games")),
         Dots(
             "bid, from 0 to 10",
@@ -144,9 +130,6 @@ ANALYSES_OF_BIDDING: tuple[Analysis, ...] = (
             colours={_WON[True]: COLOURS["orange"], _WON[False]: COLOURS["grey"]},
             limits=(-0.3, 10.3),
         ),
-        otherwise="no jester bid for the floor",
-        source="Table 11, Figure 10a",
-        note="Bids run from 0 to 10; compare games won with games lost within a cell.",
     ),
 )
 
@@ -170,9 +153,8 @@ def _heard_jesters(frames: Frames) -> pl.DataFrame:
 
 
 ANALYSES_OF_SILENCE: tuple[Analysis, ...] = (
-    Analysis(
+    told(
         "jester_silence",
-        "The jester's silence on day 1",
         # The paper calls silence on day 1 a certain sign of a lost game.
         Shares(_heard_jesters, "jester_won", (*CELL, "spoke"), "wins"),
         Dots(
@@ -182,9 +164,6 @@ ANALYSES_OF_SILENCE: tuple[Analysis, ...] = (
             colours={_SPOKE[True]: COLOURS["blue"], _SPOKE[False]: COLOURS["orange"]},
             limits=SHARE,
         ),
-        otherwise="no jester lived to speak on day 1",
-        source="Appendix F.1",
-        note="In the paper every jester of one model that was silent on day 1 lost.",
     ),
 )
 
@@ -200,9 +179,8 @@ def said(frames: Frames) -> pl.DataFrame:
 
 
 ANALYSES_OF_LENGTHS: tuple[Analysis, ...] = (
-    Analysis(
+    told(
         "statement_lengths",
-        "Lengths of statements",
         Means(
             lambda frames: said(frames).filter(~_LOST),
             _CHARACTERS,
@@ -213,10 +191,6 @@ ANALYSES_OF_LENGTHS: tuple[Analysis, ...] = (
             alike=True,
         ),
         Dots("characters a statement", facets=of_game("speaker_role"), colours="model"),
-        otherwise="nothing was said, or the text of all of it was lost",
-        source="Appendix A.1",
-        paper=MINI_MAFIA,
-        note="In characters, as the others heard them; statements without text are left out.",
     ),
 )
 
@@ -289,28 +263,19 @@ def plot_position_thirds(table: pl.DataFrame) -> Figure:
 
 
 ANALYSES_OF_GAME_LENGTH: tuple[Analysis, ...] = (
-    Analysis(
+    told(
         "halves",
-        "First half against second half of a cell",
         Differences(
             _halves, "won", (*CELL, "faction"), "late", "second", "first", also={"overall": pl.col("won").mean()}
         ),
-        otherwise="no cell has two games whose order is known",
-        source="Table 13",
-        note="A trend in cells without learning is drift, not learning: compare the two.",
     ),
-    Analysis(
+    told(
         "cumulative_wins",
-        "Wins over the games of a cell",
         cumulative_wins,
         Curves("place", ("game of the cell", "share won so far"), cell_names, of_game("faction"), "model", "rate"),
-        otherwise="no cell has two games whose order is known",
-        source="Figure 10c",
-        note="The share won up to each game; the first games say little, and neighbouring values are not independent.",
     ),
-    Analysis(
+    told(
         "game_length",
-        "Length of games by winner",
         Means(
             "games",
             "days",
@@ -320,38 +285,24 @@ ANALYSES_OF_GAME_LENGTH: tuple[Analysis, ...] = (
             columns=("mean", "lo", "hi", "shortest", "median", "longest", "games"),
         ),
         plot_game_length,
-        source="Figure 6",
-        note="Mean number of days that came to a vote.",
     ),
-    Analysis(
+    told(
         "survival",
-        "Survival by role and game of the cell",
         # Cells with and without learning are pooled, as in the paper.
         Means(lambda frames: frames.seats.drop_nulls("turn"), "survived", (*MODEL, "role", "turn")),
         plot_survival,
-        otherwise="the games do not say which came first",
-        source="Appendix K.5",
-        note="A line that rises or falls over the games of a cell is drift, which learning may or may not explain.",
     ),
 )
 
 ANALYSES_OF_TIMELINE = (
-    Analysis(
+    told(
         "self_tagged_by_day",
-        "Reported deception by day",
         Means("statements", "label_self", (*MODEL, RATER, "speaker_role", "day")),
         Curves("day", ("day", "share reported"), "speaker_role"),
-        otherwise="no speaker reported on a statement",
-        source="Appendix K.2",
-        note="Whether a role deceives more or less as the game goes on, by its own reports.",
     ),
-    Analysis(
+    told(
         "position_thirds",
-        "Suspicion by position within the day",
         Means(_thirds, "suspicion", (*GAME, RATER, "speaker_role", "third"), order={"third": THIRDS}),
         plot_position_thirds,
-        otherwise=NO_SUSPICION,
-        source="Appendix K.3",
-        note="Whether late speakers are suspected more.",
     ),
 )

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from liescope.benchmark.analyses.analysis import NO_RATINGS, NO_SUSPICION, Analysis, Differences, Means, each, long
+from liescope.benchmark.analyses.analysis import (
+    Differences,
+    Means,
+    each,
+    long,
+    told,
+)
 from liescope.benchmark.analyses.analysis_figures import SHARE, Bars, Curves, Dots, Matrix, cell_names, spelt
 from liescope.benchmark.analyses.conditions_of_play import CELL, GAME, MODEL, RATER
 from liescope.benchmark.analyses.frames import Frames
@@ -68,9 +74,8 @@ def plot_type_yield(table: pl.DataFrame) -> Figure:
 
 
 ANALYSES_OF_DECEPTION = (
-    Analysis(
+    told(
         "flags_per_statement",
-        "Flags a statement draws",
         Means(
             lambda frames: frames.statements.filter(pl.col("peer_ratings") > 0),
             pl.col("peer_rate") * pl.col("peer_ratings"),
@@ -80,32 +85,16 @@ ANALYSES_OF_DECEPTION = (
             alike=True,
         ),
         Dots("observers who flag a statement", "speaker_role", colours="side"),
-        otherwise=NO_RATINGS,
-        source="Figure 14, left",
-        note="How many observers flag a statement, on average: a count, which grows with the observers, so compare "
-        "rows with as many. The paper's Table 8 prints 6.751 and 6.109 as the rate at which jesters call their own "
-        "statements deceptive, which cannot exceed 1; a count like this one can.",
-        main=True,
     ),
-    Analysis(
+    told(
         "type_composition",
-        "Kinds of deception",
         Means(_kinds, "value", (*_OF_SPEAKERS, "by", "type"), order={"type": TYPES}, alike=True),
         plot_type_composition,
-        otherwise="no report and no flag names a kind of deception",
-        source="section 5.5",
-        note="Shares add up to one for each role: of its statements by its own report, of the flags that its peers "
-        "raised.",
     ),
-    Analysis(
+    told(
         "type_yield",
-        "Reactions to each kind of deception",
         Means(_yields, "value", (*_OF_SPEAKERS, "type", "metric"), order={"type": TYPES}, alike=True),
         plot_type_yield,
-        otherwise="no statement with a reported kind of deception was rated",
-        source="Appendix F.2",
-        note="Suspicion and flags drawn by a role's statements, by the type that the speaker reported; n counts "
-        "statements.",
     ),
 )
 
@@ -125,29 +114,19 @@ def _last_views(frames: Frames) -> pl.DataFrame:
 _VIEWS = "observer_role", "target_role"
 _WON = {True: "jester won", False: "jester lost"}
 ANALYSES_OF_SUSPICION = (
-    Analysis(
+    told(
         "suspicion_attracted",
-        "Suspicion attracted by role",
         Means("ratings", "suspicion", _OF_SPEAKERS, alike=True),
         Dots("mean suspicion attracted", "speaker_role", colours="side", limits=SHARE),
-        otherwise=NO_SUSPICION,
-        source="Figure 14, right",
-        note="Where jester and werewolves draw equal suspicion on average, its mean cannot distinguish them.",
-        main=True,
     ),
-    Analysis(
+    told(
         "suspicion_by_day",
-        "Suspicion by day",
         # All models together, as in the paper, which counts days from 0.
         Means("ratings", "suspicion", (*GAME, RATER, "speaker_role", "day")),
         Curves("day", ("day", "mean suspicion"), "speaker_role"),
-        otherwise=NO_SUSPICION,
-        source="Appendix K.1, Figure 11",
-        note="Whether suspicion of a role grows during the game; later days have fewer games.",
     ),
-    Analysis(
+    told(
         "jester_suspicion",
-        "Suspicion of the jester, won and lost",
         Means(
             lambda frames: frames.ratings.filter(pl.col("speaker_role") == JESTER).join(
                 frames.games.select("game_id", jester_won=pl.col("winner") == JESTER), on="game_id"
@@ -161,22 +140,14 @@ ANALYSES_OF_SUSPICION = (
             spelt("jester_won", _WON),
             colours={_WON[True]: COLOURS["orange"], _WON[False]: COLOURS["grey"]},
         ),
-        otherwise="no jester's statement was rated with a suspicion",
-        source="Appendix F.1, Figure 9a",
-        note="Whether winning jesters were suspected from the first day.",
     ),
-    Analysis(
+    told(
         "cross_perception",
-        "Which role suspects which",
         Means(_last_views, "running_suspicion", (*CELL, RATER, *_VIEWS), alike=True),
         Matrix("mean", "mean suspicion of the column's role", *_VIEWS),
-        otherwise=NO_SUSPICION,
-        source="Appendix B.1",
-        note="Mean suspicion at the end of the game, observers in rows and targets in columns.",
     ),
-    Analysis(
+    told(
         "cross_perception_change",
-        "Which role suspects which: learning on minus off",
         Differences(
             _last_views,
             "running_suspicion",
@@ -188,9 +159,6 @@ ANALYSES_OF_SUSPICION = (
             interval=Interval.MEAN_DIFFERENCE,
         ),
         Matrix("difference", "suspicion of the column's role, learning on minus off", *_VIEWS, limits=None),
-        otherwise="no model's games were rated with learning on and off",
-        source="Figure 5",
-        note="How the jester's learning changed whom the others suspect.",
     ),
 )
 
@@ -231,11 +199,9 @@ def plot_confidence_calibration(table: pl.DataFrame) -> Figure:
     return Dots("share of the flags", bins, series="by", colours=colours, limits=SHARE)(both)
 
 
-_SURE = "no flag with a confidence is on a statement that its speaker reported on"
 ANALYSES_OF_CALIBRATION = (
-    Analysis(
+    told(
         "calibration_gap",
-        "Speakers against observers",
         Means(
             lambda frames: frames.statements.drop_nulls(["label_self", "peer_rate"]),
             pl.col("peer_rate") - pl.col("label_self").cast(pl.Float64),
@@ -254,14 +220,9 @@ ANALYSES_OF_CALIBRATION = (
             limits=(-1.02, 1.02),
             value="gap",
         ),
-        otherwise="no statement was both reported on and rated",
-        source="Appendix F.3, Figure 9d",
-        note="Above zero, a role is flagged more often than it reports deception; below zero, less often.",
-        main=True,
     ),
-    Analysis(
+    told(
         "confidence_calibration",
-        "Observers' confidence",
         Means(
             _sure_flags,
             "hit",
@@ -271,18 +232,8 @@ ANALYSES_OF_CALIBRATION = (
             order={"confidence_bin": _BIN_NAMES},
         ),
         plot_confidence_calibration,
-        otherwise=_SURE,
-        source="Table 15, Figure 10e",
-        note="How often the speaker reports deception when a flag has this confidence.",
     ),
-    Analysis(
-        "confidence_error",
-        "Observers' confidence: expected calibration error",
-        confidence_error,
-        otherwise=_SURE,
-        source="Table 15",
-        note="The mean distance between confidence and hit rate over the bins; 0 is perfect.",
-    ),
+    told("confidence_error", confidence_error),
 )
 
 
@@ -313,24 +264,15 @@ def _plot_detection(table: pl.DataFrame, role: str) -> Figure:
 
 
 ANALYSES_OF_DETECTION = (
-    Analysis(
+    told(
         "detection_by_speaker",
-        "Detection by the speaker's role",
         # n counts ratings; for f1 twice the right flags, and the wrong and missed ones.
         Means(lambda frames: _scored(frames.ratings), "value", (*_OF_SPEAKERS, "truth", "metric"), alike=True),
         lambda table: _plot_detection(table, "speaker_role"),
-        otherwise=NO_RATINGS,
-        source="Table 12, Figure 10b",
-        note="How often observers are right about a role's statements, by three measures of the truth.",
-        main=True,
     ),
-    Analysis(
+    told(
         "detection_by_observer",
-        "Detection by the observer's role",
         Means(_by_observers, "value", (*_OF_OBSERVERS, "truth", "metric"), alike=True),
         lambda table: _plot_detection(table, "observer_role"),
-        otherwise=NO_RATINGS,
-        source="Figure 10f",
-        note="How often each role's flags are right; roles that know each other have less to guess.",
     ),
 )

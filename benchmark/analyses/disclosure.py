@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import polars as pl
 
-from liescope.benchmark.analyses.analysis import MINI_MAFIA, Analysis, Shares, each
+from liescope.benchmark.analyses.analysis import Analysis, Shares, each, told
 from liescope.benchmark.analyses.analysis_figures import Bars
 from liescope.benchmark.analyses.conditions_of_play import CELL
 from liescope.benchmark.analyses.conduct import said
@@ -176,28 +176,16 @@ def _occurring(column: pl.Series, values: Iterable[str]) -> list[str]:
 
 
 ANALYSES_OF_DISCLOSURE: tuple[Analysis, ...] = (
-    Analysis(
+    told(
         "disclosure_when",
-        "When those who investigated tell",
         Shares(_when, "value", (*CELL, "told", "when"), order={"when": WHEN}, alike=True),
         Bars("rate", "share of games", "when", WHEN, facets="told"),
-        otherwise="no role investigates",
-        source="section 3.3",
-        paper=MINI_MAFIA,
-        note="Found by rules in the words of the statements. To claim to know is to claim an investigation or a role "
-        "that investigates; to accuse counts only against a deceiver whom the player investigated.",
-        main=True,
     ),
-    Analysis(
+    told(
         "disclosure_how",
-        "How those who investigated tell",
         # "claims the investigation": its result or not. "accuses only": a deceiver whom it investigated, as a fact or
         # as an opinion, without a word of how it knows. "tells nothing", though it spoke.
         Shares(_how, "value", (*CELL, "how"), order={"how": HOW}, alike=True),
         Bars("rate", "share of games", "how", HOW),
-        otherwise="no role investigates",
-        source="section 3.3",
-        paper=MINI_MAFIA,
-        note="The most that was told in each game.",
     ),
 )

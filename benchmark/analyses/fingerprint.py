@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from liescope.benchmark.analyses.analysis import NO_JESTER, Analysis, in_order, pooled
+from liescope.benchmark.analyses.analysis import Analysis, in_order, pooled, told
 from liescope.benchmark.analyses.analysis_figures import Matrix, cell_names, spelt
 from liescope.benchmark.analyses.conditions_of_play import CELL, MODEL, RATER, chosen, jester_games
 from liescope.benchmark.analyses.deception import ANALYSES_OF_CALIBRATION, ANALYSES_OF_DETECTION
@@ -57,15 +57,8 @@ def _over_roles(table: pl.DataFrame, value: pl.Expr) -> pl.DataFrame:
 
 
 ANALYSES_OF_FINGERPRINT = (
-    Analysis(
-        "fingerprint",
-        "A fingerprint of each model",
-        fingerprint,
-        Matrix("value", "share or mean, from 0 to 1", cell_names, spelt("axis"), facets=""),
-        otherwise="no cell has all six numbers",
-        source="Figure 7",
-        note="Six numbers from 0 to 1: wins, restraint, suspicion drawn, detection and calibration.",
-        main=True,
+    told(
+        "fingerprint", fingerprint, Matrix("value", "share or mean, from 0 to 1", cell_names, spelt("axis"), facets="")
     ),
 )
 
@@ -134,17 +127,5 @@ def association(values: list[float], won: list[bool], families: int) -> tuple[An
 
 
 ANALYSES_OF_PREDICTORS: tuple[Analysis, ...] = (
-    Analysis(
-        "predictors",
-        "What correlates with a jester's win",
-        predictors,
-        otherwise=NO_JESTER,
-        interval=Interval.FISHER,
-        source="Table 8",
-        note="Correlation over games, one feature at a time; it does not show causes. jester_deception is the share of "
-        "its statements that the jester calls deceptive, as the paper words it; its Table 8 prints 6.751 and 6.109 "
-        "there, which are no shares.",
-        main=True,
-        corrections=(Zero("r"),),
-    ),
+    told("predictors", predictors, interval=Interval.FISHER, corrections=(Zero("r"),)),
 )

@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from liescope.benchmark.analyses.analysis import MINI_MAFIA, Analysis, Differences, Shares, in_order, long, pooled
+from liescope.benchmark.analyses.analysis import Analysis, Differences, Shares, in_order, long, pooled, told
 from liescope.benchmark.analyses.analysis_figures import SHARE, Dots, spelt
 from liescope.benchmark.analyses.conditions_of_play import CELL, POOLED, chosen, last_ballots, united_roles
 from liescope.benchmark.analyses.conduct import said
@@ -162,9 +162,8 @@ def _names_of(seats: pl.DataFrame) -> dict[object, list[str]]:
 
 
 ANALYSES_OF_FIRST_CLAIM: tuple[Analysis, ...] = (
-    Analysis(
+    told(
         "first_claim",
-        "Trusting the first who claims to have investigated",
         first_claim,
         Dots(
             "share of votes",
@@ -174,13 +173,7 @@ ANALYSES_OF_FIRST_CLAIM: tuple[Analysis, ...] = (
             limits=SHARE,
             where=pl.col("metric").is_in(list(_DRAWN)),
         ),
-        otherwise="no role investigates, or nobody voted who neither deceives nor investigates",
         interval=Interval.MEANS,
-        source="section 3.2",
-        paper=MINI_MAFIA,
-        note="Ballots counted again with one honest, uninformed voter following the rule and all other votes as they "
-        "were; players who met such a voter might have spoken and voted otherwise.",
-        main=True,
         corrections=(Alike(("metric",)),),
     ),
 )
@@ -237,28 +230,15 @@ def _answers(frames: Frames) -> pl.DataFrame:
 
 
 ANALYSES_OF_COUNTER_ACCUSATION: tuple[Analysis, ...] = (
-    Analysis(
+    told(
         "counter_accusation",
-        "How deceivers answer one who investigated them",
         Shares(_answers, "did", (*CELL, "answer"), order={"answer": ANSWERS}, alike=True),
         Dots("share of games", facets=spelt("answer", ANSWERS), colours="model", limits=SHARE),
         # "counter", "accuser": of games in which it spoke afterwards; "votes": of those in which it chose a vote.
-        otherwise="no deceiver was confronted by one who investigated it",
-        source="section 3.1",
-        paper=MINI_MAFIA,
-        note="What a deceiver did after one who had investigated it told so or accused it. Found by rules in the words "
-        "of the statements, which miss some accusations: shares are lower bounds.",
-        main=True,
     ),
-    Analysis(
+    told(
         "counter_success",
-        "Counter-accusation and winning",
         Differences(_answers, "won", (*CELL, "answer"), "did", order={"answer": ANSWERS}),
         Dots("win rate with the answer minus without", facets=spelt("answer", ANSWERS), colours="model", reference=0),
-        otherwise="no model that was confronted gave an answer in some games and not in others",
-        source="section 3.1",
-        paper=MINI_MAFIA,
-        note="Deceivers choose their answer, and whoever is accused late has less of a choice, so a difference is no "
-        "effect of the answer.",
     ),
 )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from liescope.benchmark.analyses.analysis import Analysis, in_order
+from liescope.benchmark.analyses.analysis import Analysis, in_order, told
 from liescope.benchmark.analyses.analysis_figures import Dots, spelt
 from liescope.benchmark.analyses.conditions_of_play import GAME, PLAYERS, RATER, chosen
 from liescope.benchmark.analyses.frames import Frames
@@ -143,17 +143,5 @@ def plot_fork_lies(table: pl.DataFrame) -> Figure:
 
 
 ANALYSES_OF_FORKS: tuple[Analysis, ...] = (
-    Analysis(
-        "fork_lies",
-        "What a lie changes",
-        fork_lies,
-        plot_fork_lies,
-        otherwise="no moment was continued (`liescope fork`) both with a lie and with an honest statement",
-        interval=Interval.STUDENT,
-        note="Causal for the texts that were said: lies and honest statements at the same moments. They may differ in "
-        "more than that one is a lie. Where the unit is moments, the interval tells of one recorded game alone; where "
-        "it is continuations, of these texts at one moment.",
-        main=True,
-        corrections=(Zero(draws=("units",)),),
-    ),
+    told("fork_lies", fork_lies, plot_fork_lies, interval=Interval.STUDENT, corrections=(Zero(draws=("units",)),)),
 )

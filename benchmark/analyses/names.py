@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from liescope.benchmark.analyses.analysis import MINI_MAFIA, Analysis, Means, Shares
+from liescope.benchmark.analyses.analysis import Analysis, Means, Shares, told
 from liescope.benchmark.analyses.analysis_figures import Dots, cell_names
 from liescope.benchmark.analyses.conditions_of_play import GAME
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import (
     LEAST,
-    SMALLER,
     Interval,
     Zero,
     adjusted_difference,
@@ -139,45 +138,11 @@ def _most(table: pl.DataFrame) -> pl.DataFrame:
 
 
 ANALYSES_OF_NAMES: tuple[Analysis, ...] = (
-    Analysis(
-        "name_wins",
-        "Win rates by name",
-        Shares(spoke, "won", (*GAME, "name"), "wins"),
-        plot_name_wins,
-        otherwise="the source does not say who won, or no name recurs",
-        source="section 4.1",
-        paper=MINI_MAFIA,
-        note="How often the side of a name wins in games in which it lived to speak; which roles a name drew, and "
-        "beside whom, is not taken into account here. Whether names differ at all, one test says below.",
-    ),
-    Analysis(
-        "name_effect",
-        "Name bias, adjusted for the design",
-        name_effect,
-        plot_name_effect,
-        otherwise="no two names held the same role beside the same models",
-        interval=Interval.CLUSTERED,
-        source="section 4.1, Eq. 8",
-        paper=MINI_MAFIA,
-        note="The win rate of a name's side minus that of the other names in the same role, with the same models in "
-        "all roles. Of many names some leave zero out by chance: read p holm, and the test of all names below.",
-        main=True,
-        corrections=(Zero(),),
-    ),
-    Analysis(
-        "name_differences",
-        "Do names matter at all?",
-        name_differences,
-        otherwise="no two names held the same role beside the same models",
-        source="section 4.1",
-        paper=MINI_MAFIA,
-        note="One test for all names together: how likely differences as large are if no name mattered. Where p is "
-        f"above .05, these games do not show that names matter, whatever single names gain or lose. {SMALLER}",
-        main=True,
-    ),
-    Analysis(
+    told("name_wins", Shares(spoke, "won", (*GAME, "name"), "wins"), plot_name_wins),
+    told("name_effect", name_effect, plot_name_effect, interval=Interval.CLUSTERED, corrections=(Zero(),)),
+    told("name_differences", name_differences),
+    told(
         "gender_wins",
-        "Win rates by the gender of the name",
         Means(
             # Games in which some names have a stated gender; the other names stay among them.
             lambda frames: with_gender(spoke(frames)).filter((pl.col("gender") != UNSTATED).any().over(GAME)),
@@ -185,23 +150,12 @@ ANALYSES_OF_NAMES: tuple[Analysis, ...] = (
             (*GAME, "gender"),
         ),
         Dots(_SIDE_WON, "gender"),
-        otherwise="no name has a stated gender",
-        source="section 4.1",
-        paper=MINI_MAFIA,
-        note="Only the default names have a gender here, which people most often give them; all others are not stated.",
     ),
-    Analysis(
+    told(
         "gender_effect",
-        "Gender bias, adjusted for the design",
         gender_effect,
         Dots("win rate, male minus female names", "role", reference=0),
-        otherwise="no male and female names held the same role beside the same models",
         interval=Interval.CLUSTERED,
-        source="section 4.1",
-        paper=MINI_MAFIA,
-        note="The win rate of male names' sides minus that of female names in the same role, with the same models "
-        "in all roles; names of no stated gender are left out.",
-        main=True,
         corrections=(Zero(),),
     ),
 )

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from liescope.benchmark.analyses.analysis import NO_JESTER, Analysis, Differences, Shares, each, in_order, long, pooled
+from liescope.benchmark.analyses.analysis import (
+    Analysis,
+    Differences,
+    Shares,
+    each,
+    in_order,
+    long,
+    pooled,
+    told,
+)
 from liescope.benchmark.analyses.analysis_figures import SHARE, Bars, Dots, of_game
 from liescope.benchmark.analyses.conditions_of_play import (
     CELL,
@@ -20,7 +29,7 @@ from liescope.benchmark.analyses.conditions_of_play import (
     jester_games,
 )
 from liescope.benchmark.analyses.frames import Frames
-from liescope.benchmark.analyses.intervals import SMALLER, Alike, Interval
+from liescope.benchmark.analyses.intervals import Alike, Interval
 from liescope.common.colours import COLOURS
 from liescope.games.werewolf.rules import JESTER
 
@@ -63,15 +72,7 @@ def configuration(frames: Frames) -> pl.DataFrame:
     )
 
 
-ANALYSES_OF_CONFIGURATION: tuple[Analysis, ...] = (
-    Analysis(
-        "configuration",
-        "What was played",
-        configuration,
-        source="Table 22",
-        note="Facts about the games; their settings are at the end of the page.",
-    ),
-)
+ANALYSES_OF_CONFIGURATION: tuple[Analysis, ...] = (told("configuration", configuration),)
 
 
 def wins_by(frames: Frames, by: Sequence[str], games: pl.DataFrame | None = None) -> pl.DataFrame:
@@ -153,9 +154,8 @@ def plot_triadic_against_dyadic(table: pl.DataFrame) -> Figure:
 
 _CHANGES = (-1.02, 1.02)
 ANALYSES_OF_OUTCOMES: tuple[Analysis, ...] = (
-    Analysis(
+    told(
         "win_rates",
-        "Win rates by faction",
         # Games between different models share one row.
         Shares(
             _by_cell_and_pooled,
@@ -166,36 +166,17 @@ ANALYSES_OF_OUTCOMES: tuple[Analysis, ...] = (
             alike=True,
         ),
         Dots("share of games won", facets=of_game("faction"), colours="model", limits=SHARE),
-        otherwise="the source does not say who won",
-        source="Table 7, Figure 2",
-        note="Share of games that each faction won; games that nobody won count against all.",
-        main=True,
     ),
-    Analysis(
+    told(
         "learning_effect",
-        "Learning on minus off",
         Differences(_by_cell, "won", (*MODEL, "faction"), "learning", "on", "off"),
         Dots("win rate, ON minus OFF", "faction", colours="side", reference=0, limits=_CHANGES),
-        otherwise="no model played with learning on and off",
-        source="Figure 13a",
-        note="Above zero, the faction wins more when the jester learns: read p holm.",
-        main=True,
     ),
-    Analysis(
-        "triadic_dyadic",
-        "With the jester and without",
-        triadic_against_dyadic,
-        plot_triadic_against_dyadic,
-        otherwise="no model played both with the jester and without, with equal settings",
-        interval=Interval.SHARES_AND_DIFFERENCE,
-        source="Table 4",
-        note="How much villagers lose once looking suspicious can mean two things. p holm: of so large a difference "
-        f"without any, corrected for the number of differences (Holm). {SMALLER}",
-        main=True,
+    told(
+        "triadic_dyadic", triadic_against_dyadic, plot_triadic_against_dyadic, interval=Interval.SHARES_AND_DIFFERENCE
     ),
-    Analysis(
+    told(
         "shuffled_runs",
-        "Games with roles shuffled over names",
         # A side without games is null. wolf_voted_jester: a werewolf voted for the jester on day 1.
         Differences(
             lambda frames: long(jester_games(frames).filter(pl.col("seating") != "fixed"), _HEADLINES),
@@ -207,9 +188,6 @@ ANALYSES_OF_OUTCOMES: tuple[Analysis, ...] = (
             full=True,
             order={"metric": _HEADLINES},
         ),
-        otherwise="no jester was dealt, roles were fixed to names, or the seating is not known",
-        source="Table 5",
-        note="The headline figures of games in which a name cannot reveal a role.",
     ),
 )
 
@@ -267,20 +245,9 @@ def plot_wolf_losses(table: pl.DataFrame) -> Figure:
 
 
 ANALYSES_OF_ENDINGS: tuple[Analysis, ...] = (
-    Analysis(
-        "wolf_losses",
-        "How the werewolves lost",
-        wolf_losses,
-        plot_wolf_losses,
-        otherwise=NO_JESTER,
-        source="Table 6",
-        note="A and B are the werewolves' own doing: a vote for the jester on day 1, or killing it at night. In C no "
-        "werewolf chose to vote for it on day 1 (random votes for unusable replies do not count); one may have later.",
-        main=True,
-    ),
-    Analysis(
+    told("wolf_losses", wolf_losses, plot_wolf_losses),
+    told(
         "jester_fate",
-        "How the jester ended",
         # The fates of several jesters in one game are not independent.
         Shares(
             lambda frames: each(frames.seats.filter(pl.col("role") == JESTER), "fate", _FATES),
@@ -293,10 +260,6 @@ ANALYSES_OF_ENDINGS: tuple[Analysis, ...] = (
             interval=Interval.UNITS,
         ),
         Bars("rate", "share of jesters", "fate", _FATES),
-        otherwise=NO_JESTER,
-        source="Figure 13b",
-        note="Only an exiled jester wins; killing it at night costs the werewolves a kill.",
-        main=True,
         corrections=(Alike(("learning", "fate"), "rate", draws=("n",)),),
     ),
 )

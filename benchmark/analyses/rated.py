@@ -13,7 +13,7 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 
-from liescope.benchmark.analyses.analysis import Analysis, Means, Shares, each, in_order, long
+from liescope.benchmark.analyses.analysis import Analysis, Means, Shares, each, in_order, long, told
 from liescope.benchmark.analyses.analysis_figures import SHARE, Dots, cell_names, spelt
 from liescope.benchmark.analyses.conditions_of_play import GAME, PLAYERS, RATER, united_roles
 from liescope.benchmark.analyses.frames import Frames
@@ -106,17 +106,7 @@ def _kappa(counts: Floats, size: int) -> tuple[Floats, Floats]:
 
 
 ANALYSES_OF_RATERS: tuple[Analysis, ...] = (
-    Analysis(
-        "rater_agreement",
-        "Raters against each other and against the players",
-        rater_agreement,
-        otherwise="no two raters answered the same question",
-        interval=Interval.MEANS,
-        source="Appendix L",
-        note="Cohen's kappa is 1 for full agreement and 0 for chance agreement; lo and hi are the interval of kappa.",
-        main=True,
-        corrections=(Zero("kappa"),),
-    ),
+    told("rater_agreement", rater_agreement, interval=Interval.MEANS, corrections=(Zero("kappa"),)),
 )
 
 
@@ -168,9 +158,8 @@ def _guesses(frames: Frames) -> pl.DataFrame:
 
 
 ANALYSES_OF_NAMING: tuple[Analysis, ...] = (
-    Analysis(
+    told(
         "named_roles",
-        "Hidden roles named by a rater",
         Means(
             _guesses,
             "right",
@@ -178,10 +167,6 @@ ANALYSES_OF_NAMING: tuple[Analysis, ...] = (
             also={name: pl.col(name).mean() for name in ("even_chance", "roster_chance")},
             sort=(*GAME, RATER, pl.col("observer_role") != ALL, pl.col("target_role") != ALL, *_NAMING[3:]),
         ),
-        otherwise="no rater named roles",
-        source="section 5.4",
-        note="At roster_chance, the rater read no more from the transcript than the roster tells that seat.",
-        main=True,
     ),
 )
 
@@ -285,11 +270,9 @@ def _dots(labels: Callable[[pl.DataFrame], list[str]]) -> Dots:
     )
 
 
-_NO_LESSONS = "no lesson was learned"
 ANALYSES_OF_LESSONS = (
-    Analysis(
+    told(
         "lesson_orders",
-        "Lessons by theory-of-mind order",
         Shares(
             lambda frames: each(_tagged(frames), "order", ORDERS),
             "value",
@@ -299,14 +282,9 @@ ANALYSES_OF_LESSONS = (
             interval=Interval.UNITS,
         ),
         _dots(lambda table: [f"order {order}" for order in table["order"]]),
-        otherwise=_NO_LESSONS,
-        source="Figure 4a, section 5.6",
-        note="Order 3 contrasts how two factions read the player; n counts lessons.",
-        main=True,
     ),
-    Analysis(
+    told(
         "lesson_categories",
-        "Lessons by strategy",
         Shares(
             _categories,
             "value",
@@ -317,13 +295,9 @@ ANALYSES_OF_LESSONS = (
             interval=Interval.UNITS,
         ),
         _dots(spelt("category")),
-        otherwise=_NO_LESSONS,
-        source="Figure 4b",
-        note="A lesson may follow several strategies or none; n counts lessons.",
     ),
-    Analysis(
+    told(
         "lesson_third_order",
-        "Third-order lessons by labeller",
         Shares(
             _third_orders,
             pl.col("order") == 3,
@@ -333,27 +307,7 @@ ANALYSES_OF_LESSONS = (
             sort=(*LEARNER, pl.col("labeller") != RULES, "labeller"),
             interval=Interval.UNITS,
         ),
-        otherwise=_NO_LESSONS,
-        source="Table 21",
-        note="Compare the ranking of models within a labeller, not rates across labellers; n counts lessons.",
-        main=True,
     ),
-    Analysis(
-        "lesson_agreement",
-        "Rules and raters on the same lessons",
-        lesson_agreement,
-        otherwise="no rater tagged a kept lesson",
-        interval=Interval.MEANS,
-        source="Appendix L, Table 21",
-        note="Cohen's kappa is 1 for full agreement and 0 for chance agreement; lo and hi are the interval of kappa.",
-        corrections=(Zero("kappa"),),
-    ),
-    Analysis(
-        "lesson_vocabulary",
-        "Words that set a model's lessons apart",
-        lesson_vocabulary,
-        otherwise="only one model wrote lessons, or their words are all words of the game",
-        source="Appendix N",
-        note="A word's TF-IDF weight in the model's lessons minus its mean weight in the other models' lessons.",
-    ),
+    told("lesson_agreement", lesson_agreement, interval=Interval.MEANS, corrections=(Zero("kappa"),)),
+    told("lesson_vocabulary", lesson_vocabulary),
 )

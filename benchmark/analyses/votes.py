@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from liescope.benchmark.analyses.analysis import MINI_MAFIA, Analysis, Differences, Means, Shares, long
+from liescope.benchmark.analyses.analysis import Analysis, Differences, Means, Shares, long, told
 from liescope.benchmark.analyses.analysis_figures import SHARE, Curves, Dots, cell_names, of_game, spelt
 from liescope.benchmark.analyses.conditions_of_play import CELL, GAME, MODEL, RATER, chosen, last_ballots, united_roles
 from liescope.benchmark.analyses.frames import Frames
@@ -95,9 +95,8 @@ _LAST_DAY = pl.when(pl.col("fate") != "alive").then(pl.coalesce(_VOTED_OUT, pl.c
 
 
 ANALYSES_OF_VOTES: tuple[Analysis, ...] = (
-    Analysis(
+    told(
         "wolf_votes_first_day",
-        "Werewolves' votes on day 1, before and after the revote",
         Shares(_werewolves_first_day, "value", (*CELL, "ballot", "metric"), order={"metric": _FIRST_DAY}, alike=True),
         Dots(
             "share of games",
@@ -106,14 +105,9 @@ ANALYSES_OF_VOTES: tuple[Analysis, ...] = (
             colours={"first ballot": COLOURS["blue"], "revote": COLOURS["orange"]},
             limits=SHARE,
         ),
-        otherwise="no werewolf chose its vote on day 1",
-        source="Table 14, Figure 12a",
-        note="A vote that exiles the jester loses the werewolves the game; shares are of games.",
-        main=True,
     ),
-    Analysis(
+    told(
         "vote_ranks",
-        "Votes and suspicion",
         # 1 is the most suspected of the living others, ties averaged; every ballot counts, drawn votes do not.
         Means(
             lambda frames: chosen(frames.ranks),
@@ -128,22 +122,10 @@ ANALYSES_OF_VOTES: tuple[Analysis, ...] = (
             colours="model",
             reference=1,
         ),
-        otherwise="no voter had rated anybody",
-        source="Figure 12b",
-        note="Mean rank of the vote's target in the voter's own suspicion; 1: always the most suspected.",
-        main=True,
     ),
-    Analysis(
-        "vote_targets",
-        "Who votes for whom",
-        Means(_targets, "hit", (*CELL, "voter_role", "target_role"), alike=True),
-        otherwise="no player chose whom to vote for",
-        source="section 5.4",
-        note="Of the votes that one role casts in the last ballot of a day, the share that goes to each role.",
-    ),
-    Analysis(
+    told("vote_targets", Means(_targets, "hit", (*CELL, "voter_role", "target_role"), alike=True)),
+    told(
         "coordination",
-        "Unanimity and consensus by day",
         # Cells with and without learning are pooled, as in the paper. n: ballots; for wolf_votes_jester votes.
         Means(_agreeing, "value", (*MODEL, "metric", "ballot", "day"), order={"metric": _COORDINATION}),
         Curves(
@@ -154,9 +136,6 @@ ANALYSES_OF_VOTES: tuple[Analysis, ...] = (
             "model",
             where=pl.col("ballot") == pl.col("ballot").max().over("game"),
         ),
-        otherwise="no player chose whom to vote for",
-        source="Appendix K.4",
-        note="Only some games reach the later days, so a trend over days mixes change with selection.",
     ),
 )
 
@@ -195,9 +174,8 @@ def plot_vote_accuracy(table: pl.DataFrame) -> Figure:
 
 
 ANALYSES_OF_ACCURACY: tuple[Analysis, ...] = (
-    Analysis(
+    told(
         "vote_accuracy",
-        "Votes for a player who deceives",
         Means(
             honest_votes,
             "hit",
@@ -206,12 +184,6 @@ ANALYSES_OF_ACCURACY: tuple[Analysis, ...] = (
             alike=True,
         ),
         plot_vote_accuracy,
-        otherwise="nobody whose role does not deceive chose a vote",
-        source="section 3.2",
-        paper=MINI_MAFIA,
-        note="The dotted line, and the column chance, are votes at random among the living others. Roles that know who "
-        "deceives have nothing to find out.",
-        main=True,
     ),
 )
 
@@ -247,9 +219,8 @@ def last_words(frames: Frames) -> pl.DataFrame:
 
 
 ANALYSES_OF_LAST_WORD: tuple[Analysis, ...] = (
-    Analysis(
+    told(
         "last_word",
-        "The last word before the vote",
         # advantage: as in the paper, relative to all games of the role, including those in which it spoke last
         Differences(
             last_words,
@@ -261,12 +232,5 @@ ANALYSES_OF_LAST_WORD: tuple[Analysis, ...] = (
             also={"advantage": pl.col("won").filter("last").mean() - pl.col("won").mean()},
         ),
         Dots("win rate, last minus not last", "role", reference=0, limits=(-1.02, 1.02)),
-        otherwise="no role spoke last before the last vote of some games and not of others",
-        source="section 4.2",
-        paper=MINI_MAFIA,
-        note="How often a role's side wins if the role speaks last before the last vote: read p holm. Where rules draw "
-        "the order of speakers, the difference is an effect of the order; where players bid for the floor, it also "
-        "shows who bids.",
-        main=True,
     ),
 )

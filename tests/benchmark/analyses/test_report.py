@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from matplotlib.figure import Figure
 
-from liescope.benchmark.analyses.analysis import MINI_MAFIA, Analysis
+from liescope.benchmark.analyses.analysis import MINI_MAFIA, WORDS, Analysis
 from liescope.benchmark.analyses.analysis_registry import ANALYSES
 from liescope.benchmark.analyses.conditions_of_play import UNKNOWN
 from liescope.benchmark.analyses.findings import notes, page, run_analyses, who_won
@@ -93,6 +93,7 @@ def test_every_analysis_either_finds_something_or_says_why_not(findings: Report)
 
 def test_names_of_analyses_are_unique_and_each_says_how_to_read_it() -> None:
     names = [analysis.name for analysis in ANALYSES]
+    assert set(names) == set(WORDS)
     assert len(set(names)) == len({analysis.title for analysis in ANALYSES}) == len(names)
     assert all(re.fullmatch(r"[a-z0-9_]+", name) for name in names)
     assert 5 < sum(analysis.main for analysis in ANALYSES) < len(ANALYSES) / 2
