@@ -6,44 +6,18 @@ Written as plain JSON-LD, so that building needs no extra package; the tests rea
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from liescope.common.text import holding, record_unit, unit_of
 from liescope.data_cards.licences import LABELS, SOURCES, citation, hub_licence, languages_of
 from liescope.data_cards.tables import TARGETS
 
-# fmt: off
-_TERMS = (
-    "citeAs", "column", "equivalentProperty", "extract", "field", "fileProperty", "fileObject",
-    "fileSet", "format", "includes", "isLiveDataset", "jsonPath", "key", "md5", "parentField", "path",
-    "recordSet", "references", "regex", "repeated", "replace", "samplingRate", "separator", "source",
-    "subField", "transform",
-)
-# fmt: on
-_CONTEXT = {
-    "@language": "en",
-    "@vocab": "https://schema.org/",
-    "cr": "http://mlcommons.org/croissant/",
-    "rai": "http://mlcommons.org/croissant/RAI/",
-    "dct": "http://purl.org/dc/terms/",
-    "sc": "https://schema.org/",
-    "conformsTo": "dct:conformsTo",
-    "data": {"@id": "cr:data", "@type": "@json"},
-    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    "examples": {"@id": "cr:examples", "@type": "@json"},
-    **{term: f"cr:{term}" for term in _TERMS},
-}
-_SOCIAL = (
-    "Lie detectors harm people when they are trusted beyond their evidence. This corpus must not be used to judge the "
-    "honesty of a person."
-)
-_LICENCES = {
-    "apache-2.0": "https://www.apache.org/licenses/LICENSE-2.0",
-    "mit": "https://opensource.org/license/mit",
-    "cc-by-4.0": "https://creativecommons.org/licenses/by/4.0/",
-    "cc0-1.0": "https://creativecommons.org/publicdomain/zero/1.0/",
-}
+_FIXED = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+_TYPED = "Players have in-game names. Words that people typed may still contain personal information."
+_CONTEXT = {**_FIXED["context"], **{term: f"cr:{term}" for term in _FIXED["terms"]}}
 
 
 def croissant(facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -57,7 +31,7 @@ def croissant(facts: Mapping[str, Any]) -> dict[str, Any]:
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         "name": facts["name"],
         "description": _description(facts),
-        "license": _LICENCES.get(licence_id) or _licence_words(facts["licences"]),
+        "license": _FIXED["licences"].get(licence_id) or _licence_words(facts["licences"]),
         "citeAs": citation(facts["liescope"]),
         "creator": {"@type": "sc:Organization", "name": "The Liescope authors"},
         "datePublished": facts["built"],
@@ -101,68 +75,40 @@ def _responsible(facts: Mapping[str, Any]) -> dict[str, Any]:
     told = _of_games(facts) if _played(facts) else _of_texts(facts)
     targets = TARGETS if _played(facts) else _labelled(facts)
     annotated = [f"{TARGETS[target].name}: {TARGETS[target].meaning}." for target in targets]
-    return {
+    found = {
         **told,
-        "rai:dataAnnotationProtocol": [*annotated, *told["rai:dataAnnotationProtocol"]],
-        "rai:machineAnnotationTools": [f"Liescope {facts['liescope']}"],
-        "rai:dataSocialImpact": _SOCIAL,
+        "dataAnnotationProtocol": [*annotated, *told["dataAnnotationProtocol"]],
+        "machineAnnotationTools": [f"Liescope {facts['liescope']}"],
+        **_FIXED["both"],
     }
+    return {f"rai:{name}": value for name, value in found.items()}
 
 
 def _of_texts(facts: Mapping[str, Any]) -> dict[str, Any]:
     unit = record_unit(facts["kinds"], facts["games"], sum(facts["rows"]["statements"].values()))
+    fixed = _FIXED["texts"]
     return {
-        "rai:dataCollection": " ".join(
-            f"Taken as they stand from: {one['terms']['origin']}." for one in facts["licences"]
-        ),
-        "rai:dataCollectionType": ["Existing data"],
-        "rai:dataCollectionMissingData": "A missing label is null, with its reason in a column of its own.",
-        "rai:dataImputationProtocol": "No label is imputed.",
-        "rai:dataAnnotationProtocol": [
+        "dataCollection": " ".join(f"Taken as they stand from: {one['terms']['origin']}." for one in facts["licences"]),
+        **fixed,
+        "dataAnnotationProtocol": [
             f"{one['name']}: {one['terms']['means']}" for one in facts["licences"] if one["terms"]["means"]
         ],
-        "rai:dataBiases": [
-            "How often a text is deceptive is the source's choice and does not transfer to other texts."
-        ],
-        "rai:dataUseCases": [f"Training and testing detectors of deception on {unit}s held out whole."],
-        "rai:dataLimitations": [
-            "What counts as deceptive is what the source says; a detector trained here is not shown to work elsewhere."
-        ],
-        "rai:personalSensitiveInformation": ["The texts may contain personal information; nobody has looked for it."],
+        "dataUseCases": [words.format(unit=unit) for words in fixed["dataUseCases"]],
     }
 
 
 def _of_games(facts: Mapping[str, Any]) -> dict[str, Any]:
+    fixed, sources = _FIXED["games"], facts["seat_sources"]
     return {
-        "rai:dataCollection": "Games played under fixed rules, every event logged; statements are recorded as the "
-        f"players heard them. {facts['failed']:,} games failed; they are listed with the reason, without statements.",
-        "rai:dataCollectionType": ["Simulation" if facts["seat_sources"] == ["scripted"] else "Played games"],
-        "rai:dataCollectionMissingData": "A missing label is null, with its reason in a column of its "
-        "own. A reply that could not be read is never counted as honest.",
-        "rai:dataImputationProtocol": "No label is imputed. A vote that could not be read was drawn at random by the "
-        "rules, as its column 'fallback' says.",
-        "rai:dataAnnotationProtocol": [
+        **fixed,
+        "dataCollection": fixed["dataCollection"].format(failed=facts["failed"]),
+        **({"dataCollectionType": ["Simulation"]} if sources == ["scripted"] else {}),
+        "dataAnnotationProtocol": [
             f"{judge} gave reports and ratings of {count:,} games afterwards."
             for judge, count in facts["judges"].items()
         ],
-        "rai:dataBiases": [
-            "Deceiving roles are rarer than others and speak under the same rules, so prevalence is specific to games "
-            "and does not transfer to other conversations.",
-            "The rules that find claims miss unusual wordings; a statement without a found claim is not thereby true.",
-        ],
-        "rai:dataUseCases": [
-            "Training and testing detectors of deception on games held out whole, within social-deduction games."
-        ],
-        "rai:dataLimitations": [
-            "Deception in a game is part of its rules; a detector trained here says nothing reliable about people or "
-            "about conversations outside such games.",
-            *(SOURCES[name] for name in facts["seat_sources"] if name == "scripted"),
-        ],
-        "rai:personalSensitiveInformation": [
-            "Players have in-game names. Words that people typed may still contain personal information."
-            if {"human", "imported"} & set(facts["seat_sources"])
-            else "None: players have in-game names, and no person typed any of the words."
-        ],
+        "dataLimitations": [*fixed["dataLimitations"], *(SOURCES[name] for name in sources if name == "scripted")],
+        **({"personalSensitiveInformation": [_TYPED]} if {"human", "imported"} & set(sources) else {}),
     }
 
 

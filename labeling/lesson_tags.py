@@ -9,7 +9,10 @@ Gaps between words are counted in words and bounded, so that matching time is pr
 from __future__ import annotations
 
 import re
+import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from liescope.common.text import regex
 
@@ -101,21 +104,14 @@ ONLOOKERS = regex(
     rf"|so|leav\w+) (?:the |both |other |real |fellow )?{_WHO.format('after')}"
     rf"|{_WHO.format('before')} (?:[\w'-]+ ){{0,2}}?(?:{_THINK}|{_WILL})\b"
 )
-LOOKED_AT_AS = {
-    "wolf": "wolf",
-    "wolves": "wolf",
-    "villager": "village",
-    "villagers": "village",
-    "townie": "village",
-    "townies": "village",
-    "town": "village",
-    "village": "village",
-    "jester": "jester",
-    "rest": "rest",
-    "everyone else": "rest",
-    "everybody else": "rest",
-    "all others": "rest",
-}  # word -> faction, or "rest" for everyone not named
+_SPELLINGS = {
+    "wolf": ("wolf", "wolves"),
+    "village": ("villager", "villagers", "townie", "townies", "town", "village"),
+    "jester": ("jester",),
+    "rest": ("rest", "everyone else", "everybody else", "all others"),
+}
+LOOKED_AT_AS = {word: faction for faction, words in _SPELLINGS.items() for word in words}
+"""Word to faction, or "rest" for everyone not named."""
 CONTRAST = regex(
     r"\b(?:but|yet|not|never|instead|rather|while|whereas|though|although|otherwise|only|without|unlike|than|or|nor|avoid\w*"
     r"|hid(?:e|es|ing)|den(?:y|ies|ying)|cannot|nobody|no one|however|even if|because|since|so)\b|n't\b|[;:,.]"
@@ -123,122 +119,21 @@ CONTRAST = regex(
 DENIAL = regex(r"\b(?:not|never|rather than|instead of|unlike|than|would)\b|n't\b")
 
 
-def _any(*forms: str) -> re.Pattern[str]:
-    """Matches where a word begins with any of the forms."""
-    return regex(rf"\b(?:{'|'.join(forms)})")
+_PARTS = {"<article>": _ARTICLE, "<gap>": _GAP, "<others>": _OTHERS, "<seeming>": _SEEMING, "<taken>": _TAKEN}
 
 
-STRATEGIES = {
-    "wolf_mimicry": _any(
-        r"wolf-?(?:like|ish|y)\b",
-        rf"(?:like|as|being|imitat\w+|mimic\w*|pretend\w*(?: to be)?|impersonat\w+|copy\w*|play\w*) {_ARTICLE}"
-        r"wol(?:f|ves)\b",
-        rf"(?:{_SEEMING}|{_TAKEN}){_GAP}wolf\b",
-        r"wol(?:f|f's|ves|ves') (?:behaviou?rs?|patterns?|tactics?|persona|tells?|would)\b",
-    ),
-    "inconsistency": _any(
-        r"inconsisten",
-        r"contradict",
-        r"erratic",
-        r"unpredictab",
-        r"flip-?flop",
-        r"waver",
-        r"(?:chang|switch|revers|shift)\w* (?:my |your |one's |the )?"
-        r"(?:story|stories|mind|sides?|stances?|positions?|opinions?|claims?|targets?|votes?)\b",
-    ),
-    "aggression": _any(
-        r"aggress",
-        r"attack",
-        r"confront",
-        r"escalat",
-        r"accus(?:e|es|ing)\b",
-        r"(?:mak|launch|throw|initiat|hurl|level)\w* (?:\w+ ){0,2}accusations?",
-        r"press(?:es|ing|ure|uring)?\b",
-        r"hostil",
-        r"relentless",
-        r"forceful",
-        r"push(?:ing)? (?:hard|for the exile|back)\b",
-    ),
-    "subtle_indirection": _any(
-        r"subtl",
-        r"indirect",
-        r"deflect",
-        r"redirect",
-        r"divert",
-        r"hint(?:s|ing|ed)?\b",
-        r"impl(?:y|ies|ying)\b",
-        r"insinuat",
-        r"vague",
-        r"ambig",
-        r"low profile",
-        r"quietly",
-        r"in the background",
-        r"without (?:\w+ ){0,2}(?:directly|openly|initiating|naming)\b",
-    ),
-    "passive_provocation": _any(
-        r"silen(?:t|ce)",
-        r"(?:stay|remain|keep|be)\w* quiet",
-        r"passiv",
-        r"evasive|evad(?:e|ing)\b",
-        r"hesitat",
-        r"withh(?:old|eld)",
-        r"(?:not|never|\w+n't|avoid|refus\w+|without|fail\w*|declin\w+)(?: to)? (?:\w+ )?"
-        r"(?:defend|answer|explain|respond|justify)",
-        r"no (?:clear )?(?:defen[cs]e|explanation|answer|reasons?)\b",
-        r"weak(?:ly)? (?:defen|answer|excuse|alibi)",
-        r"defend\w* (?:\w+ )?(?:weakly|badly|poorly|half-heartedly)",
-        r"bait|provo[kc]",
-    ),
-    "anti_jester_tells": _any(
-        r"(?:over|too |overly )(?:do|act|eager|obvious|blatant|strong|hard|much|keen|theatrical|dramatic)",
-        r"obvious(?:ly)?\b(?! suspects?)",
-        r"blatant",
-        r"(?:reveal|betray|expos|giv)\w* (?:away )?(?:(?:my|your|the|that i am|that you are|being) )?(?:the )?"
-        r"(?:jester|true role)",
-        r"(?:not|never|\w+n't|avoid\w*|without) (?:\w+ ){0,4}?(?:jester|want\w* to be (?:exiled|voted))",
-        r"my true role",
-        r"(?:ask|beg|volunteer|invit)\w* (?:\w+ ){0,3}(?:exile|exiled|voted out)\b",
-    ),
-    "vote_manipulation": _any(
-        r"(?:re)?vot(?:e|es|ed|ing)\b(?! (?:me|you) out\b)",
-        r"ballot",
-        r"bandwagon",
-        r"(?:against|non-?)[ -]?(?:the )?(?:consensus|majority)\b",
-    ),
-    "meta_modeling": _any(
-        r"expect(?:s|ed|ation|ations)?\b",
-        r"anticipat",
-        r"predict(?!ab)",
-        r"perce(?:ive|ption)",
-        r"how (?:the )?(?:others|players|villagers|wolves|people|they)\b",
-        r"what (?:the )?(?:others|players|villagers|wolves|people|they)\b",
-        rf"{_OTHERS} (?:\w+ )?(?:think|believe|suspect|assume|conclude|wonder|reason|infer)\b",
-        r"exploit\w* (?:[\w']+ ){0,3}(?:suspicion|fear|logic|reasoning|distrust|assumption|belief)",
-        r"(?:gauge|read|adapt to|adjust\w* to) (?:\w+ ){0,3}(?:behaviou?rs?|reactions?|strateg\w+|moods?)",
-        r"create (?:\w+ )?(?:ambiguity|doubt|confusion|uncertainty)",
-    ),
-    "questioning": _any(
-        r"question",
-        r"ask(?:s|ing|ed)?\b",
-        r"quer(?:y|ies|ying)\b",
-        r"interrogat",
-        r"inquir",
-        r"prob(?:e|es|ing)\b",
-    ),
-}
+def _any(forms: Sequence[str]) -> re.Pattern[str]:
+    """Matches where a word begins with any of the forms, in which the names of `_PARTS` stand for these."""
+    whole = "|".join(forms)
+    for name, part in _PARTS.items():
+        whole = whole.replace(name, part)
+    return regex(rf"\b(?:{whole})")
 
 
-CATEGORIES = {
-    "wolf_mimicry": "act, talk or vote as a Werewolf would, so as to be taken for one",
-    "inconsistency": "contradict oneself, change one's story or side, act without a pattern",
-    "aggression": "attack openly: accuse, confront, press, escalate",
-    "subtle_indirection": "steer without showing it: hint, deflect, redirect, stay vague or in the background",
-    "passive_provocation": "draw suspicion by not acting: stay silent, evade, hesitate, leave a charge unanswered",
-    "anti_jester_tells": "avoid what gives a Jester away: wanting the exile too plainly, or overacting",
-    "vote_manipulation": "use one's own vote, or steer the votes of others",
-    "meta_modeling": "reason about what the others expect, believe or will conclude, and play on it",
-    "questioning": "ask questions, or answer with them",
-}  # name -> definition, in the paper's order (Figure 4b)
+_TOLD = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+STRATEGIES = {name: _any(strategy["forms"]) for name, strategy in _TOLD.items()}
+CATEGORIES: Mapping[str, str] = {name: strategy["meaning"] for name, strategy in _TOLD.items()}
+"""Name to definition, in the paper's order."""
 
 ORDERS = {
     1: "says what to do, and not how it will be read",

@@ -65,6 +65,11 @@ def each(rows: pl.DataFrame, column: str, values: Iterable[object]) -> pl.DataFr
     return every.with_columns(value=(pl.col("_is") == pl.col(column)).fill_null(False))
 
 
+def first_of(cases: Mapping[str, pl.Expr], otherwise: str) -> pl.Expr:
+    """The name of the first of these conditions that holds."""
+    return pl.coalesce(*(pl.when(holds).then(pl.lit(name)) for name, holds in cases.items()), pl.lit(otherwise))
+
+
 @dataclass(frozen=True, slots=True)
 class _Table:
     """A table by declaration.

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import polars as pl
 
-from liescope.benchmark.analyses.analysis import Analysis, Shares, each, told
+from liescope.benchmark.analyses.analysis import Analysis, Shares, each, first_of, told
 from liescope.benchmark.analyses.analysis_figures import Bars
 from liescope.benchmark.analyses.conditions_of_play import CELL
 from liescope.benchmark.analyses.conduct import said
@@ -128,17 +128,8 @@ def disclosures(frames: Frames) -> pl.DataFrame:
             pl.col("investigated", "claims", "accuses", "spoke").fill_null(False).any(),
         )
     )
-    how = (
-        pl.when("investigated")
-        .then(pl.lit(_INVESTIGATION))
-        .when("claims")
-        .then(pl.lit(_ROLE))
-        .when("accuses")
-        .then(pl.lit(_ACCUSES))
-        .when("spoke")
-        .then(pl.lit(_NOTHING))
-        .otherwise(pl.lit(_MUTE))
-    )
+    told_by = {_INVESTIGATION: "investigated", _ROLE: "claims", _ACCUSES: "accuses", _NOTHING: "spoke"}
+    how = first_of({name: pl.col(column) for name, column in told_by.items()}, _MUTE)
     stages = dict(enumerate(WHEN))
     when = pl.col(CLAIMS, TELLS).fill_null(len(WHEN) - 1).replace_strict(stages, return_dtype=pl.String)
     return games.select(*_KEYS, "won", when, how=how).sort(_KEYS)

@@ -12,6 +12,7 @@ from liescope.benchmark.analyses.analysis import (
     Differences,
     Shares,
     each,
+    first_of,
     in_order,
     long,
     pooled,
@@ -216,20 +217,10 @@ def wolf_losses(frames: Frames) -> pl.DataFrame:
     Columns: game, condition, model (the jester's), learning, A, B, C, D, W, nobody, games (their sum).
     """
     won, wolf = pl.col("jester_won"), pl.col("wolf_voted_jester").fill_null(False)
-    category = (
-        pl.when("werewolves_won")
-        .then(pl.lit("W"))
-        .when(won & wolf)
-        .then(pl.lit("A"))
-        .when(won)
-        .then(pl.lit("C"))
-        .when(pl.col("villagers_won") & pl.col("jester_killed"))
-        .then(pl.lit("B"))
-        .when("villagers_won")
-        .then(pl.lit("D"))
-        .otherwise(pl.lit(NOBODY))
-    )
-    games = jester_games(frames).with_columns(category=category)
+    villagers = pl.col("villagers_won")
+    cases = {"W": pl.col("werewolves_won"), "A": won & wolf, "C": won}
+    cases |= {"B": villagers & pl.col("jester_killed"), "D": villagers}
+    games = jester_games(frames).with_columns(category=first_of(cases, NOBODY))
     counts = {name: (pl.col("category") == name).sum().cast(pl.Int64) for name in (*CATEGORIES, NOBODY)}
     return games.group_by(CELL).agg(**counts, games=pl.len().cast(pl.Int64)).sort(CELL)
 

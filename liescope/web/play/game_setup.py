@@ -44,19 +44,6 @@ LONGEST = 8000  # characters of a host's text
 
 Paragraphs = tuple[str, ...]  # of a text that people agree to
 
-CONSENT: Paragraphs = (
-    "You are invited to a game, played for research on deception. The rules ask some players to deceive the "
-    "others: you may be deceived in it, and asked to deceive. Take part only if you are 18 or older.",
-    "What is recorded: all that you write and choose, the forms that you fill in, and how long you take. All of "
-    "it may be published, for anyone to read and study, also to train programs that detect lies.",
-    "You play under a pseudonym. Do not use your name, and write nothing that tells who you or others are. Your "
-    "address on the network is not recorded. The host keeps the time at which you agreed, apart from the game.",
-    "Some of the other players may be computer programs. The end of the game says which.",
-    "You may stop at any time; the game then goes on without you. On the page of your seat you can withdraw your "
-    "words: then they are deleted, and your pseudonym with them, while your votes and choices and what others said "
-    "stay. Words that were published before cannot be called back.",
-)
-
 
 def read_consent(file: Path) -> Paragraphs:
     """A host's own text: plain paragraphs with empty lines between them. Raises BadData for any other file."""
@@ -71,6 +58,8 @@ def read_consent(file: Path) -> Paragraphs:
         raise BadData(f"{file} is {size}; the text that people agree to is a few plain paragraphs")
     return paragraphs
 
+
+CONSENT = read_consent(Path(__file__).with_name("consent.txt"))
 
 FILLER = "scripted:steady"  # the player of a seat for which no other is named
 PERSON = "person"  # who holds a seat until somebody takes it
