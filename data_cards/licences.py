@@ -15,44 +15,20 @@ LABELS = "Labels and layout are Apache-2.0."
 NOT_STATED = "none stated: not redistributed"
 # Licences of the Hub's list that let anyone pass a text on, with changes such as labels.
 OPEN = frozenset(
-    [
-        "afl-3.0",
-        "apache-2.0",
-        "bsd",
-        "bsd-2-clause",
-        "bsd-3-clause",
-        "bsl-1.0",
-        "c-uda",
-        "cc",
-        "cc0-1.0",
-        "cc-by-2.0",
-        "cc-by-2.5",
-        "cc-by-3.0",
-        "cc-by-4.0",
-        "cc-by-sa-3.0",
-        "cc-by-sa-4.0",
-        "cc-by-nc-2.0",
-        "cc-by-nc-3.0",
-        "cc-by-nc-4.0",
-        "cc-by-nc-sa-2.0",
-        "cc-by-nc-sa-3.0",
-        "cc-by-nc-sa-4.0",
-        "cdla-permissive-1.0",
-        "cdla-permissive-2.0",
-        "cdla-sharing-1.0",
-        "gfdl",
-        "gpl-2.0",
-        "gpl-3.0",
-        "isc",
-        "mit",
-        "mpl-2.0",
-        "odbl",
-        "odc-by",
-        "pddl",
-        "unlicense",
-        "wtfpl",
-        "zlib",
-    ]
+    (
+        *("afl-3.0", "apache-2.0", "bsd", "bsd-2-clause", "bsd-3-clause", "bsl-1.0", "c-uda", "cc", "cc0-1.0"),
+        *("cc-by-2.0", "cc-by-2.5", "cc-by-3.0", "cc-by-4.0", "cc-by-sa-3.0", "cc-by-sa-4.0", "cc-by-nc-2.0"),
+        *(
+            "cc-by-nc-3.0",
+            "cc-by-nc-4.0",
+            "cc-by-nc-sa-2.0",
+            "cc-by-nc-sa-3.0",
+            "cc-by-nc-sa-4.0",
+            "cdla-permissive-1.0",
+        ),
+        *("cdla-permissive-2.0", "cdla-sharing-1.0", "gfdl", "gpl-2.0", "gpl-3.0", "isc", "mit", "mpl-2.0", "odbl"),
+        *("odc-by", "pddl", "unlicense", "wtfpl", "zlib"),
+    )
 )
 
 
