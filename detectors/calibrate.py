@@ -208,7 +208,8 @@ class CalibrationGames:
         draw = np.random.default_rng(seed)
         names = np.array([example.game_id for example in examples], dtype=np.str_)
         own = [np.flatnonzero(names == name) for name in draw.permutation(list(dict.fromkeys(names)))[:_MOST]]
-        features = _features(examples, score, view)
+        kept, features = np.concatenate(own), np.empty((len(examples), _WIDTH))  # of the rest nothing is computed
+        features[kept] = _features([examples[at] for at in kept.tolist()], score[kept], view)
         wholes, lone = [features[rows].mean(axis=0) for rows in own], [features[draw.choice(rows)] for rows in own]
         return cls(np.stack(wholes), np.stack(lone))
 
