@@ -194,6 +194,8 @@ def main():
     own = parser.parse_args()
     own.weights = {part: float(weight) for part, weight in (one.split("=") for one in own.reward.split(","))}
     out = own.out / "arms-race"
+    if out.exists():
+        parser.error(f"{out} holds an arms race; name another folder")
     policy = Scripted(None) if own.policy == "scripted" else Model(own.policy)
     rows, models, runs = [], [], []
     for number in range(own.rounds + 1):
