@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
-from liescope.data_cards.tables import BidRow, LessonRow, LessonTagRow, NightActRow, RatingRow, RoleGuessRow, VoteRow
+from liescope.data_cards.tables.rows import (
+    BidRow,
+    LessonRow,
+    LessonTagRow,
+    NightActRow,
+    RatingRow,
+    RoleGuessRow,
+    VoteRow,
+)
 from liescope.games.core import Event, EventKind, Phase
 from liescope.games.record import GameRecord, not_chosen
 from liescope.games.shared_rules import START

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from liescope.common.text import ASSISTANT, CHAT
 from liescope.data_cards.licences import OURS
-from liescope.data_cards.tables import ClaimRow, RatingRow, StatementRow, VoteRow
+from liescope.data_cards.tables.rows import ClaimRow, RatingRow, StatementRow, VoteRow
 from liescope.games.core import Event, EventKind, reasoning_in
 from liescope.games.record import GameRecord, Seat, Source
 from liescope.games.shared_rules import START, smooth

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from liescope.data_cards.tables import ClaimRow
+from liescope.data_cards.tables.rows import ClaimRow
 from liescope.games.core import Event, EventKind, Phase
 from liescope.games.facts import ClaimData
 from liescope.games.game_registry import GAMES, WORDS

@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from liescope.common.leaks import all_without_addresses, without_addresses
-from liescope.data_cards.tables import EventRow, GameRow, SeatRow
+from liescope.data_cards.tables.rows import EventRow, GameRow, SeatRow
 from liescope.games.core import Event, EventKind, Outcome, Phase, reasoning_in
 from liescope.games.record import GameRecord, Source, Status, seat_from_json
 from liescope.games.record_checks import NotARecord, check_record

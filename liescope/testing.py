@@ -18,7 +18,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from liescope.data_cards.tables import StatementRow
+from liescope.data_cards.tables.rows import StatementRow
 from liescope.games.core import ASSESSMENTS, CHOICES, Ask, AskKind, Assessment, Event, Reply
 from liescope.games.game_options import GameSpec
 from liescope.games.game_registry import CARDS, PAGES, PROMPTS, SIDES, WORDS, find_game

@@ -12,30 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from liescope.common.text import GAME
-from liescope.data_cards.tables.declare import (
-    BOOLEAN,
-    INTEGER,
-    NUMBER,
-    SPLITS,
-    TEXT,
-    CorpusColumn,
-    CorpusTable,
-)
-from liescope.data_cards.tables.rows import (
-    BidRow,
-    CallRow,
-    ClaimRow,
-    EventRow,
-    GameRow,
-    LessonRow,
-    LessonTagRow,
-    NightActRow,
-    RatingRow,
-    RoleGuessRow,
-    SeatRow,
-    StatementRow,
-    VoteRow,
-)
+from liescope.data_cards.tables import rows
+from liescope.data_cards.tables.declare import BOOLEAN, INTEGER, NUMBER, SPLITS, TEXT, CorpusColumn, CorpusTable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -46,20 +24,24 @@ _LABEL = "label_"
 TABLES = {
     table.name: table
     for table in (
-        CorpusTable("statements", StatementRow, "one row for each statement of a complete {unit}, with its labels"),
-        CorpusTable("claims", ClaimRow, "one row for each claim found in a statement, with its verdict"),
-        CorpusTable("games", GameRow, "one row for each {unit}, failed ones included"),
-        CorpusTable("events", EventRow, "one row for each event of a {unit}, failed ones included, in order"),
-        CorpusTable("votes", VoteRow, "one row for each vote of a finished game"),
-        CorpusTable("ratings", RatingRow, "one row for each observer and each statement that it rated"),
-        CorpusTable("night_acts", NightActRow, "one row for each night act of a finished game"),
-        CorpusTable("bids", BidRow, "one row for each bid for the floor"),
         CorpusTable(
-            "lessons", LessonRow, "one row for each lesson that a player learned from a game for the next ones"
+            "statements", rows.StatementRow, "one row for each statement of a complete {unit}, with its labels"
         ),
-        CorpusTable("lesson_tags", LessonTagRow, "one row for each lesson that a judge tagged"),
-        CorpusTable("role_guesses", RoleGuessRow, "one row for each hidden role that a judge named from a seat"),
-        CorpusTable("calls", CallRow, "one row for each request for a reply, retries and unusable replies included"),
+        CorpusTable("claims", rows.ClaimRow, "one row for each claim found in a statement, with its verdict"),
+        CorpusTable("games", rows.GameRow, "one row for each {unit}, failed ones included"),
+        CorpusTable("events", rows.EventRow, "one row for each event of a {unit}, failed ones included, in order"),
+        CorpusTable("votes", rows.VoteRow, "one row for each vote of a finished game"),
+        CorpusTable("ratings", rows.RatingRow, "one row for each observer and each statement that it rated"),
+        CorpusTable("night_acts", rows.NightActRow, "one row for each night act of a finished game"),
+        CorpusTable("bids", rows.BidRow, "one row for each bid for the floor"),
+        CorpusTable(
+            "lessons", rows.LessonRow, "one row for each lesson that a player learned from a game for the next ones"
+        ),
+        CorpusTable("lesson_tags", rows.LessonTagRow, "one row for each lesson that a judge tagged"),
+        CorpusTable("role_guesses", rows.RoleGuessRow, "one row for each hidden role that a judge named from a seat"),
+        CorpusTable(
+            "calls", rows.CallRow, "one row for each request for a reply, retries and unusable replies included"
+        ),
     )
 }
 """Name to table, in the order of the card."""
@@ -71,26 +53,7 @@ TARGETS: Mapping[str, CorpusColumn] = {
 }
 """What a detector can be trained on: the labels of a statement, by their names without "label_"."""
 
-__all__ = [
-    "SPLITS",
-    "TABLES",
-    "TARGETS",
-    "BidRow",
-    "CallRow",
-    "ClaimRow",
-    "CorpusColumn",
-    "CorpusTable",
-    "EventRow",
-    "GameRow",
-    "LessonRow",
-    "LessonTagRow",
-    "NightActRow",
-    "RatingRow",
-    "RoleGuessRow",
-    "SeatRow",
-    "StatementRow",
-    "VoteRow",
-]
+__all__ = ["SPLITS", "TABLES", "TARGETS", "CorpusColumn", "CorpusTable"]
 
 
 _HUB_TYPES = {TEXT: "string", BOOLEAN: "bool", INTEGER: "int64", NUMBER: "float64"}

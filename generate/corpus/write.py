@@ -16,7 +16,8 @@ import pyarrow.parquet as pq
 from liescope.common.errors import BadData, UsageError
 from liescope.common.leaks import without_addresses
 from liescope.common.text import WITHOUT_GAME, unit_of
-from liescope.data_cards.tables import SPLITS, TABLES, CallRow, CorpusColumn, CorpusTable, arrow_schema
+from liescope.data_cards.tables import SPLITS, TABLES, CorpusColumn, CorpusTable, arrow_schema
+from liescope.data_cards.tables.rows import CallRow
 from liescope.games.record import GameRecord
 from liescope.games.withdrawal import withdrawn_from
 from liescope.generate.corpus.read import data_file, read, read_facts, split_game

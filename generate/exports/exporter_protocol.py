@@ -12,10 +12,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
+from liescope.common.registry import describe, read_formats
 from liescope.common.settings import OptionsModel
 from liescope.common.stores import local
 from liescope.data_cards.licences import OURS, Licensed, Terms, own_terms
-from liescope.data_cards.tables import GameRow, StatementRow
+from liescope.data_cards.tables.rows import GameRow, StatementRow
 from liescope.games.record import GameRecord
 from liescope.generate.corpus.corpus_facts import NOT_SAID
 from liescope.generate.corpus.open import RECORD_TABLES, holds_corpus, recorded_games
@@ -93,13 +94,16 @@ class Tally:
     left_out: Counter[str] = field(default_factory=Counter)
 
 
+_OURS = read_formats(Path(__file__).with_name("formats.toml"))
+
+
 class Exporter(ABC):
     """Writes games in one format. A subclass becomes available once it is listed in `exporting.EXPORTERS`.
 
     format: its name on the command line; writes: what it makes, for the help; about: what a row or sample is, and what
     opens it, for the README of the export; limits: what the data do not say, for the README too; needs_run: it needs
     prompts and replies, which only a run has; tabular: it writes JSONL, a file for each split, that `load_dataset`
-    opens; Options: what it takes.
+    opens; Options: what it takes. The words of our own formats stand in formats.toml.
     """
 
     format: ClassVar[str]
@@ -109,6 +113,9 @@ class Exporter(ABC):
     needs_run: ClassVar[bool] = False
     tabular: ClassVar[bool] = True
     Options: ClassVar[type[OptionsModel]] = OptionsModel
+
+    def __init_subclass__(cls) -> None:
+        describe(cls, _OURS)
 
     def __init__(self, options: OptionsModel) -> None:
         self.options = options

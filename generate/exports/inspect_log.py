@@ -22,7 +22,8 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from liescope.common.errors import BadData
 from liescope.common.leaks import all_without_addresses, without_addresses
-from liescope.data_cards.tables import TARGETS, GameRow, StatementRow
+from liescope.data_cards.tables import TARGETS
+from liescope.data_cards.tables.rows import GameRow, StatementRow
 from liescope.games.core import EventKind
 from liescope.games.record import GameRecord
 from liescope.generate.exports.exporter_protocol import Exporter, GamesSource, SourceGame, Tally, json_line
@@ -41,20 +42,6 @@ class InspectExporter(Exporter):
     """One `.eval` file for a run."""
 
     format: ClassVar[str] = "inspect"
-    writes: ClassVar[str] = "an eval log of inspect_ai, one sample for each game"
-    about: ClassVar[str] = (
-        "An eval log of inspect_ai: one sample for each game, failed ones included. `inspect view` shows it and "
-        "`inspect_ai.log.read_eval_log` reads it. Messages are the game's transcript, where what only some seats saw "
-        "has an `audience` in its metadata; events are the requests to players, each with its prompt, "
-        "reply, tokens and problem. Scores are the winner, and for each label the share of the labelled statements "
-        "that it calls deceptive."
-    )
-    limits: ClassVar[str] = (
-        "Usage counts what was paid for: replies from a reply cache are marked and not counted. "
-        "A run keeps no clock times: every time in the log counts latencies from the moment the run was made. Calls "
-        "whose `prompt` is `rendered again` were made to players that ask no endpoint, who never saw that prompt. A "
-        "score that a game has no label for is absent."
-    )
     needs_run: ClassVar[bool] = True
     tabular: ClassVar[bool] = False
 

@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from liescope.common.settings import OptionsModel
-from liescope.data_cards.tables import TARGETS, StatementRow
+from liescope.data_cards.tables import TARGETS
+from liescope.data_cards.tables.rows import StatementRow
 from liescope.games.core import Event, EventKind
 from liescope.games.narration import counted
 from liescope.generate.exports.exporter_protocol import Exporter, GamesSource, SourceGame, Tally, json_line
@@ -44,16 +45,6 @@ class LabelStudioExporter(Exporter):
     """One task for each statement that the reader hears from another and that has a label."""
 
     format: ClassVar[str] = "label-studio"
-    writes: ClassVar[str] = "tasks for people in Label Studio, one a statement, with the game so far"
-    about: ClassVar[str] = (
-        "Make a project of Label Studio with `labeling-config.xml` and import `tasks.json`. Export it as JSON or "
-        "JSON_MIN, and `liescope evaluate --people` sets people's answers beside detectors."
-    )
-    limits: ClassVar[str] = (
-        "People read what was said and done in public, or what one seat saw, and no prompts. Statements without any "
-        "label are left out, and with a seat's eyes those that it did not hear or made itself. The ids of games and "
-        "statements are in the tasks; roles, models and labels are not, but for what a seat knew."
-    )
     tabular: ClassVar[bool] = False
     Options: ClassVar[type[OptionsModel]] = ReaderOptions
 

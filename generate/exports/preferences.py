@@ -15,7 +15,8 @@ from typing import IO, Any, ClassVar, Literal
 from pydantic import Field
 
 from liescope.common.settings import OptionsModel
-from liescope.data_cards.tables import SPLITS, StatementRow
+from liescope.data_cards.tables import SPLITS
+from liescope.data_cards.tables.rows import StatementRow
 from liescope.generate.exports.exporter_protocol import Exporter, GamesSource, SourceGame, Tally, json_line
 from liescope.generate.runs.moment import SENT, AskShown, Message, Shown, played_here, spoken
 from liescope.labeling.label import known_before
@@ -111,19 +112,6 @@ class KtoExporter(Exporter):
     """
 
     format: ClassVar[str] = "kto"
-    writes: ClassVar[str] = "TRL's unpaired preferences from checked claims (prompt, completion, label)"
-    about: ClassVar[str] = (
-        "TRL's conversational unpaired preference format, for `KTOTrainer`: one row for each statement with a checked "
-        "claim. `prompt` is what the speaker was shown, `completion` its reply, `label` true if the statement is of "
-        "the preferred kind."
-    )
-    limits: ClassVar[str] = (
-        "Only `label_claim` decides: `honest` means that no checkable claim in a statement is false and known to be so "
-        "by its speaker, not that the statement is fair. Statements without a checkable claim, where most misleading "
-        "by omission or insinuation happens, are left out. Rules read the claims and can misread one. Whoever trains "
-        "on `--prefer deceptive` trains a model to lie. Prompts marked `made from the transcript` or `rendered again` "
-        "are not what the speaker was sent; completions of sent prompts are replies in full."
-    )
     Options: ClassVar[type[OptionsModel]] = Preference
 
     def write(self, source: GamesSource, games: Iterator[SourceGame], folder: Path, tally: Tally) -> None:

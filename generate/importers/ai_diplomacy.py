@@ -149,15 +149,6 @@ class AiDiplomacyImporter(GameFormat):
     """A game a file, `lmvsgame.json`, alone or in the folders of its experiments."""
 
     format: ClassVar[str] = "ai-diplomacy"
-    reads: ClassVar[str] = "lmvsgame.json, a folder or an archive (.zip, .tar.gz) of them"
-    origin: ClassVar[str] = "AI_Diplomacy, https://github.com/GoodStartLabs/AI_Diplomacy"
-    licence: ClassVar[str] = "Good Start Labs Non-Commercial License: not to be redistributed without asking."
-    languages: ClassVar[tuple[str, ...]] = ("en",)
-    game: ClassVar[str] = "ai-diplomacy"
-    about: ClassVar[str] = (
-        "Language models play the seven powers of Diplomacy by messages and orders. Nobody has a hidden role. "
-        "`label_promise` says whether the sender gave the orders that a message promises in the game's notation."
-    )
     Writer: ClassVar[type[GameWriter]] = _Game
 
     def logged(self, source: Path) -> LoggedGames:

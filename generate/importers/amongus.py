@@ -117,17 +117,6 @@ class AmongUsImporter(GameFormat):
     """`agent-logs.json` or its compact form: the turns of any number of games."""
 
     format: ClassVar[str] = "amongus"
-    reads: ClassVar[str] = "agent-logs.json, agent-logs-compact.json"
-    origin: ClassVar[str] = "the Among Us sandbox (Golechha and Garriga-Alonso 2025), https://github.com/7vik/AmongUs"
-    licence: ClassVar[str] = "CC0 1.0."
-    languages: ClassVar[tuple[str, ...]] = ("en",)
-    licence_id: ClassVar[str] = "cc0-1.0"
-    redistributable: ClassVar[bool] = True
-    game: ClassVar[str] = "amongus"
-    about: ClassVar[str] = (
-        "Among Us between language models: crewmates do tasks, impostors kill, and all talk in meetings, which eject "
-        "by vote. The log holds the players' turns alone: who won is not in it, and whom the last meeting ejected."
-    )
     Writer: ClassVar[type[GameWriter]] = _Game
 
     def logged(self, source: Path) -> LoggedGames:

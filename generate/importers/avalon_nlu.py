@@ -115,24 +115,7 @@ class AvalonImporter(GameFormat):
     """A game a line: a file of the dataset, with its name as `game_id`."""
 
     format: ClassVar[str] = "avalon-nlu"
-    reads: ClassVar[str] = "lines of JSON (.jsonl, .jsonl.gz), one game each"
-    origin: ClassVar[str] = "Avalon-NLU (Stepputtis et al. 2023), https://github.com/sstepput/Avalon-NLU"
-    licence: ClassVar[str] = "MIT."
-    languages: ClassVar[tuple[str, ...]] = ("en",)
-    licence_id: ClassVar[str] = "mit"
-    redistributable: ClassVar[bool] = True
-    means: ClassVar[str] = (
-        "Annotators who knew the roles said, of each message of an evil player, that it deceives: by keeping something "
-        "back, by saying something false, or by what it is meant to make others do."
-    )
     version: ClassVar[int] = 2
-    game: ClassVar[str] = "avalon"
-    about: ClassVar[str] = (
-        "Avalon between six people in a text chat: the players vote on parties for quests, two evil players "
-        "make quests fail, and the assassin can still win by finding Merlin. A day is a quest. The ratings are "
-        "those of the dataset's annotators, who knew the roles and labelled only what evil players said, so "
-        "`label_gold` and `label_peer` are null for good players."
-    )
     Writer: ClassVar[type[GameWriter]] = _Game
 
     def logged(self, source: Path) -> game_reader.LoggedGames:

@@ -94,18 +94,7 @@ class DiplomacyImporter(GameFormat):
     """The authors' files, one dialogue a line; each game becomes a record of private messages."""
 
     format: ClassVar[str] = "diplomacy"
-    reads: ClassVar[str] = "dialogues, .jsonl[.gz]: train, validation, test"
-    origin: ClassVar[str] = (
-        "It Takes Two to Lie (Peskov et al. 2020), https://github.com/DenisPeskov/2020_acl_diplomacy"
-    )
-    licence: ClassVar[str] = "The authors state no licence: for research, not to be redistributed."
-    languages: ClassVar[tuple[str, ...]] = ("en",)
     Options: ClassVar[type[OptionsModel]] = DiplomacyOptions
-    game: ClassVar[str] = "diplomacy"
-    about: ClassVar[str] = (
-        "People play the seven powers of Diplomacy by private messages. The sender of each message says "
-        "whether it is a lie, and the receiver whether it looks like one. Nobody has a hidden role."
-    )
     Writer: ClassVar[type[GameWriter]] = _Game
 
     def __init__(self, options: DiplomacyOptions) -> None:

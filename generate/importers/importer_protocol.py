@@ -12,6 +12,7 @@ from typing import ClassVar
 
 from liescope.common.errors import UsageError
 from liescope.common.reading import check_folder, open_regular
+from liescope.common.registry import describe, read_formats
 from liescope.common.settings import OptionsModel
 from liescope.data_cards.licences import Terms
 from liescope.games.record import GameRecord
@@ -57,6 +58,9 @@ class Rejected:
     rows: int = 1
 
 
+_OURS = read_formats(Path(__file__).with_name("formats.toml"))
+
+
 class Importer(ABC):
     """Reads games in one format. A subclass becomes available once it is listed in `importing.IMPORTERS`.
 
@@ -66,7 +70,7 @@ class Importer(ABC):
     statement (`label_gold`) says and who decided, "" if they have none; languages: language codes of the words;
     version: increased by a change that reads the same files differently, so that the results are not mixed with an
     older run folder; Options: what it takes besides the sources. Files among the options are identified by their
-    content.
+    content. The words of our own formats stand in formats.toml.
 
     The games need not be games that Liescope can play: `GameRecord.game` is any name, and events are of the existing
     kinds, in the order in which they happened.
@@ -82,6 +86,9 @@ class Importer(ABC):
     languages: ClassVar[tuple[str, ...]] = ()
     version: ClassVar[int] = 1
     Options: ClassVar[type[OptionsModel]] = OptionsModel
+
+    def __init_subclass__(cls) -> None:
+        describe(cls, _OURS)
 
     def __init__(self, options: OptionsModel) -> None:
         self.options = options

@@ -33,8 +33,6 @@ class InspectImporter(ChatImporter):
     """A sample a conversation, by `id`, `messages`, `model`, `task`, the value of each scorer, and its metadata."""
 
     format: ClassVar[str] = "inspect"
-    reads: ClassVar[str] = "eval logs of inspect_ai: .eval, .json, a folder of them, USER/NAME"
-    origin: ClassVar[str] = "eval logs of inspect_ai"
     Options: ClassVar[type[OptionsModel]] = OwnOptions
 
     def rows(self, source: Path) -> Rows:
@@ -45,8 +43,6 @@ class InspectGamesImporter(InspectImporter):
     """A sample a game that Liescope's tasks played in an eval, by the record in the sample's metadata."""
 
     format: ClassVar[str] = "inspect-games"
-    reads: ClassVar[str] = "eval logs of Liescope's own tasks, as games: .eval, .json, a folder of them"
-    origin: ClassVar[str] = "games played in evals of inspect_ai"
 
     def game_texts(self) -> Mapping[str, str]:
         return {}
@@ -122,8 +118,6 @@ class ScoutImporter(ChatImporter):
     """
 
     format: ClassVar[str] = "scout"
-    reads: ClassVar[str] = "transcripts of Inspect Scout: .parquet, a folder of them, USER/NAME"
-    origin: ClassVar[str] = "transcripts of Inspect Scout"
     Options: ClassVar[type[OptionsModel]] = OwnOptions
 
     def rows(self, source: Path) -> Rows:

@@ -48,12 +48,7 @@ class JsonlImporter(TableImporter):
     """One row a statement: JSON lines, a JSON array, CSV, Parquet, or a dataset in a folder or on the Hub."""
 
     format: ClassVar[str] = "jsonl"
-    reads: ClassVar[str] = (
-        "a table with a statement in each row: .jsonl, .json, .csv, .parquet, a dataset's folder, USER/NAME[:CONFIG]"
-    )
     version: ClassVar[int] = 2
-    origin: ClassVar[str] = "a table of statements"
-    licence: ClassVar[str] = "None is stated: not to be redistributed."
     Options: ClassVar[type[OptionsModel]] = JsonlOptions
 
     def __init__(self, options: JsonlOptions) -> None:

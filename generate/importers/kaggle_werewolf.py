@@ -149,15 +149,6 @@ class KaggleWerewolfImporter(GameFormat):
     """A replay a file, with the moderator's view in `info.MODERATOR_OBSERVATION`."""
 
     format: ClassVar[str] = "kaggle-werewolf"
-    reads: ClassVar[str] = "replays (.json), a folder or an archive (.zip, .tar.gz) of them"
-    origin: ClassVar[str] = "Kaggle's Game Arena, https://www.kaggle.com/game-arena"
-    licence: ClassVar[str] = "Kaggle's terms of use: none that lets anyone pass the words on is known."
-    languages: ClassVar[tuple[str, ...]] = ("en",)
-    game: ClassVar[str] = "kaggle-werewolf"
-    about: ClassVar[str] = (
-        "Werewolf between language models: werewolves, a seer, a doctor and villagers talk in turns or by bidding, and "
-        "exile by vote. Players know each other by first names; the moderator's log states every role and act."
-    )
     Writer: ClassVar[type[GameWriter]] = _Game
 
     def logged(self, source: Path) -> LoggedGames:

@@ -359,10 +359,6 @@ class MiniMafiaImporter(Importer):
     """Logs with one JSON object per line (`.jsonl`, optionally gzipped)."""
 
     format: ClassVar[str] = "mini-mafia"
-    reads: ClassVar[str] = "a log (.jsonl, .jsonl.gz)"
-    origin: ClassVar[str] = "the Mini-Mafia paper's authors, https://github.com/bastoscostadavi/llm-mafia-game"
-    licence: ClassVar[str] = "The authors state no licence: for research, not to be redistributed."
-    languages: ClassVar[tuple[str, ...]] = ("en",)
     version: ClassVar[int] = 2
     Options: ClassVar[type[OptionsModel]] = MiniMafiaOptions
 

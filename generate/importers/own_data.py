@@ -104,12 +104,7 @@ class TextImporter(_Own):
     """A row a text: CSV, TSV, JSON lines, Parquet, or a dataset in a folder or on the Hub."""
 
     format: ClassVar[str] = TEXT
-    reads: ClassVar[str] = (
-        "a table with a text and a label in each row: .csv, .tsv, .jsonl, .parquet, a dataset's folder, USER/NAME"
-    )
-    origin: ClassVar[str] = "a table of texts"
     holds: ClassVar[str] = "text"
-    words: ClassVar[str] = "Texts of a table, without a game: nobody but their source labelled them."
     Options: ClassVar[type[OptionsModel]] = TextOptions
 
     def reader(self, columns: Sequence[str], head: Sequence[Mapping[str, Any]]) -> RowReader:
@@ -122,14 +117,6 @@ class ChatImporter(_Own):
     """
 
     format: ClassVar[str] = CHAT
-    reads: ClassVar[str] = (
-        "conversations, one in each row (messages, or prompt and response), or a turn in each row: files as for text"
-    )
-    origin: ClassVar[str] = "conversations of an assistant"
-    words: ClassVar[str] = (
-        "Conversations of an assistant, without a game. The assistant is the speaker; the instruction and what the "
-        "user says are what it was told. The label of a conversation stands at the assistant's last turn."
-    )
     Options: ClassVar[type[OptionsModel]] = ChatOptions
 
     def reader(self, columns: Sequence[str], head: Sequence[Mapping[str, Any]]) -> RowReader:

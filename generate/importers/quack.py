@@ -224,20 +224,6 @@ class QuackImporter(GameFormat):
     """A folder per game, in the folder of its model: `MODEL/GAME/game.jsonl` with `tier3_claims.jsonl` beside it."""
 
     format: ClassVar[str] = "quack"
-    reads: ClassVar[str] = "an archive (.zip, .tar.gz) or a folder"
-    origin: ClassVar[str] = "QUACK's authors, https://github.com/AAAAA-Academia-Attractions/QUACK"
-    licence: ClassVar[str] = "MIT: Copyright (c) 2026 AAAAA-Academia-Attractions."
-    languages: ClassVar[tuple[str, ...]] = ("en",)
-    licence_id: ClassVar[str] = "mit"
-    redistributable: ClassVar[bool] = True
-    game: ClassVar[str] = "quack"
-    about: ClassVar[str] = (
-        "A game like Among Us between language models that see maps: five geese do tasks, one duck kills, "
-        "and all talk to those in their room, or to everyone in a meeting, which exiles by vote. Free roaming is "
-        "kept as the night. A model read the claims and the authors' program checked them. It calls 26% of what "
-        "geese say they saw false, mostly wrongly; so no false claim about oneself counts as a lie here, only the "
-        "duck's accusations do."
-    )
     Writer: ClassVar[type[GameWriter]] = _Game
 
     def logged(self, source: Path) -> LoggedGames:

@@ -238,13 +238,7 @@ class SecretMafiaImporter(TableImporter):
     """A row per player and game, as in `bobbycxy/mgc2025-secretmafia` on the Hub; a game's rows may be anywhere."""
 
     format: ClassVar[str] = "secret-mafia"
-    reads: ClassVar[str] = "trajectories, a row per player: .parquet, .jsonl, .csv, a dataset's folder, USER/NAME"
-    origin: ClassVar[str] = "MindGames Challenge 2025, played in TextArena, https://github.com/LeonGuertler/TextArena"
-    licence: ClassVar[str] = "None is stated: not to be redistributed."
-    about: ClassVar[str] = (
-        "Secret Mafia between language models, mostly six: mafia, a doctor, a detective and villagers talk for three "
-        "rounds a day and eliminate by vote. Each player is called by its number."
-    )
+    about: ClassVar[str]
 
     def game_texts(self) -> Mapping[str, str]:
         return {self.format: self.about}

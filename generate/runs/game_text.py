@@ -9,7 +9,7 @@ from statistics import fmean
 from rich.text import Text
 
 from liescope.common.text import plain
-from liescope.data_cards.tables import ClaimRow, RatingRow, StatementRow
+from liescope.data_cards.tables.rows import ClaimRow, RatingRow, StatementRow
 from liescope.games.core import Event, EventKind
 from liescope.games.narration import deed
 from liescope.games.record import GameRecord

@@ -193,7 +193,7 @@ class JournalReader:
         return [tuple(batch) for batch in batches.values()]
 
     def calls(self, game_id: str) -> list[dict[str, Any]]:
-        """Every request of a game, with the columns of `liescope.data_cards.tables.CallRow`.
+        """Every request of a game, with the columns of `liescope.data_cards.tables.rows.CallRow`.
 
         A reply that came without asking an endpoint has no attempt, and gets a row anyway.
         """

@@ -10,10 +10,12 @@ Every process that imports Liescope finds them: workers of a run, and whoever sc
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from functools import cache, cached_property
 from importlib import import_module
 from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from liescope.common.errors import MissingPackage, UnknownName, UsageError
@@ -69,6 +71,26 @@ class Registry(MutableMapping[str, T]):
     @cached_property
     def _others(self) -> Mapping[str, EntryPoint]:
         return {point.name: point for point in entry_points(group=self.group)}
+
+
+Formats = Mapping[str, Mapping[str, Any]]
+"""What classes of plug-ins say of themselves, by the name of their format."""
+
+
+def read_formats(file: Path) -> Formats:
+    """The words of a room's own formats, in TOML; lists become tuples."""
+    told = tomllib.loads(file.read_text("utf-8"))
+    return {
+        name: {key: tuple(one) if isinstance(one, list) else one for key, one in words.items()}
+        for name, words in told.items()
+    }
+
+
+def describe(plugin: Any, formats: Formats) -> None:
+    """Give a class what is told of its own format, unless it says that itself."""
+    for name, value in formats.get(plugin.__dict__.get("format", ""), {}).items():
+        if name not in plugin.__dict__:
+            setattr(plugin, name, value)
 
 
 def check_installed(packages: Iterable[str], what: str) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from liescope.data_cards.tables import StatementRow
+from liescope.data_cards.tables.rows import StatementRow
 from liescope.games.core import ASSESSMENTS, Ask, AskKind, Assessment, Event, EventKind, Reply
 from liescope.games.mafia.rules import MINI_MAFIA, MiniMafia
 from liescope.games.record import GameRecord, Source, Status, record

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from liescope.data_cards.tables import ClaimRow
+from liescope.data_cards.tables.rows import ClaimRow
 from liescope.games.core import Event, EventKind
 from liescope.games.facts import ClaimData
 from liescope.games.record import GameRecord

@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 
-from liescope.data_cards.tables import ClaimRow
+from liescope.data_cards.tables.rows import ClaimRow
 from liescope.games.core import Ask, AskKind, Event, EventKind, Game, Phase, Reply
 from liescope.games.mafia.rules import Mafia, MafiaSpec
 from liescope.games.one_night.rules import OneNightSpec, OneNightWerewolf

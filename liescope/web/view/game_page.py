@@ -13,7 +13,7 @@ from typing import Any
 
 from liescope.common.leaks import all_without_addresses
 from liescope.common.text import GAME, unit_of
-from liescope.data_cards.tables import ClaimRow, RatingRow, StatementRow
+from liescope.data_cards.tables.rows import ClaimRow, RatingRow, StatementRow
 from liescope.games.core import Event, EventKind, Phase
 from liescope.games.narration import shares
 from liescope.games.record import GameRecord, Seat, Source, not_chosen

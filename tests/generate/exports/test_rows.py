@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from liescope.common.errors import UsageError
-from liescope.data_cards.tables import StatementRow
+from liescope.data_cards.tables.rows import StatementRow
 from liescope.games.core import AskKind
 from liescope.generate.corpus.read import split_of
 from liescope.generate.exports import export

@@ -11,7 +11,7 @@ import pytest
 from sklearn.metrics import f1_score
 
 from liescope.common.agreement import agreement
-from liescope.data_cards.tables import StatementRow
+from liescope.data_cards.tables.rows import StatementRow
 from liescope.games.record import GameRecord
 from liescope.generate.importers import read_games
 from liescope.labeling.label import NOT_IN_SOURCE, label_game

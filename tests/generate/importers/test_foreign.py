@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import pytest
 
-from liescope.data_cards.tables import StatementRow
+from liescope.data_cards.tables.rows import StatementRow
 from liescope.games.core import EventKind
 from liescope.games.record import GameRecord, Status
 from liescope.generate.importers import Rejected, read_games
