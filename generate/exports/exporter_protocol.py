@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from liescope.common.registry import describe, read_formats
+from liescope.common.registry import describe
 from liescope.common.settings import OptionsModel
 from liescope.common.stores import local
 from liescope.data_cards.licences import OURS, Licensed, Terms, own_terms
@@ -94,9 +94,6 @@ class Tally:
     left_out: Counter[str] = field(default_factory=Counter)
 
 
-_OURS = read_formats(Path(__file__).with_name("formats.toml"))
-
-
 class Exporter(ABC):
     """Writes games in one format. A subclass becomes available once it is listed in `exporting.EXPORTERS`.
 
@@ -115,7 +112,7 @@ class Exporter(ABC):
     Options: ClassVar[type[OptionsModel]] = OptionsModel
 
     def __init_subclass__(cls) -> None:
-        describe(cls, _OURS)
+        describe(cls, Path(__file__).with_name("formats.toml"))
 
     def __init__(self, options: OptionsModel) -> None:
         self.options = options

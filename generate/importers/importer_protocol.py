@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from liescope.common.errors import UsageError
 from liescope.common.reading import check_folder, open_regular
-from liescope.common.registry import describe, read_formats
+from liescope.common.registry import describe
 from liescope.common.settings import OptionsModel
 from liescope.data_cards.licences import Terms
 from liescope.games.record import GameRecord
@@ -58,9 +58,6 @@ class Rejected:
     rows: int = 1
 
 
-_OURS = read_formats(Path(__file__).with_name("formats.toml"))
-
-
 class Importer(ABC):
     """Reads games in one format. A subclass becomes available once it is listed in `importing.IMPORTERS`.
 
@@ -88,7 +85,7 @@ class Importer(ABC):
     Options: ClassVar[type[OptionsModel]] = OptionsModel
 
     def __init_subclass__(cls) -> None:
-        describe(cls, _OURS)
+        describe(cls, Path(__file__).with_name("formats.toml"))
 
     def __init__(self, options: OptionsModel) -> None:
         self.options = options

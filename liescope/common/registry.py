@@ -73,24 +73,16 @@ class Registry(MutableMapping[str, T]):
         return {point.name: point for point in entry_points(group=self.group)}
 
 
-Formats = Mapping[str, Mapping[str, Any]]
-"""What classes of plug-ins say of themselves, by the name of their format."""
-
-
-def read_formats(file: Path) -> Formats:
-    """The words of a room's own formats, in TOML; lists become tuples."""
-    told = tomllib.loads(file.read_text("utf-8"))
-    return {
-        name: {key: tuple(one) if isinstance(one, list) else one for key, one in words.items()}
-        for name, words in told.items()
-    }
-
-
-def describe(plugin: Any, formats: Formats) -> None:
-    """Give a class what is told of its own format, unless it says that itself."""
-    for name, value in formats.get(plugin.__dict__.get("format", ""), {}).items():
+def describe(plugin: Any, file: Path) -> None:
+    """Give a class what a file of a room (TOML) tells of its format, unless it says that itself; lists are tuples."""
+    for name, value in _told(file).get(plugin.__dict__.get("format", ""), {}).items():
         if name not in plugin.__dict__:
-            setattr(plugin, name, value)
+            setattr(plugin, name, tuple(value) if isinstance(value, list) else value)
+
+
+@cache
+def _told(file: Path) -> dict[str, Any]:
+    return tomllib.loads(file.read_text("utf-8"))
 
 
 def check_installed(packages: Iterable[str], what: str) -> None:
