@@ -42,7 +42,7 @@ openai2: with-openai2
 PACKAGES_inspect := inspect_ai inspect_scout
 TESTS_inspect := tests/faces/test_inspect_detector.py tests/faces/test_inspect_games.py \
     tests/generate/importers/test_inspect_logs.py tests/generate/exports/test_inspect.py \
-    tests/contracts/test_importers.py tests/generate/importers/test_hub_data.py
+    tests/contracts/test_importers.py tests/generate/corpus/test_publish.py
 PACKAGES_control-arena := control-arena
 TESTS_control-arena := tests/faces/test_control_arena.py
 PACKAGES_verifiers := verifiers
@@ -57,7 +57,7 @@ PACKAGES_openai2 := 'openai[aiohttp]>=2,<3'
 TESTS_openai2 := -m "not long" tests/generate/players/openai
 
 with-%: $(STAMP)
-	$(PYTHON) -m venv .venv-$*
+	$(PYTHON) -m venv --upgrade-deps .venv-$*
 	$(BIN)/python -c "import site; print(f'import site; site.addsitedir({site.getsitepackages()[0]!r})')" \
 	    > $$(echo .venv-$*/lib/python*/site-packages)/project.pth
 	.venv-$*/bin/pip install --quiet --upgrade $(PACKAGES_$*)
