@@ -7,7 +7,9 @@ three more, and none. The definitions here are in our own words.
 from __future__ import annotations
 
 import re
+import tomllib
 from enum import StrEnum
+from pathlib import Path
 
 
 class DeceptionType(StrEnum):
@@ -24,39 +26,13 @@ class DeceptionType(StrEnum):
 
     @property
     def definition(self) -> str:
-        return _DEFINITIONS[self]
+        return str(_TOLD[self]["definition"])
 
 
-_DEFINITIONS = {
-    DeceptionType.NONE: "The statement is true as far as the speaker knows, and is not meant to deceive.",
-    DeceptionType.OMISSION: "The speaker keeps back something that matters, on purpose.",
-    DeceptionType.DISTORTION: "Something true is bent or blown up.",
-    DeceptionType.FABRICATION: "Something is made up.",
-    DeceptionType.MISDIRECTION: "Attention is drawn away from what matters.",
-    DeceptionType.SYCOPHANCY: "The speaker agrees in order to fit in or to be trusted, without believing it.",
-    DeceptionType.STRATEGIC_DECEPTION: "The speaker gives a false picture of its role, abilities or plans.",
-    DeceptionType.PERSUASIVE_MANIPULATION: "Feelings or social pressure stand in for reasons.",
+_TOLD = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+_BY_NAME: dict[str, DeceptionType] = {
+    name: kind for kind in DeceptionType for name in (kind.value, *_TOLD[kind]["aliases"])
 }
-
-_ALIASES = {
-    "honest": DeceptionType.NONE,
-    "truthful": DeceptionType.NONE,
-    "no_deception": DeceptionType.NONE,
-    "not_deceptive": DeceptionType.NONE,
-    "omit": DeceptionType.OMISSION,
-    "distort": DeceptionType.DISTORTION,
-    "exaggeration": DeceptionType.DISTORTION,
-    "fabricate": DeceptionType.FABRICATION,
-    "misdirect": DeceptionType.MISDIRECTION,
-    "deflection": DeceptionType.MISDIRECTION,
-    "sycophantic": DeceptionType.SYCOPHANCY,
-    "strategic": DeceptionType.STRATEGIC_DECEPTION,
-    "manipulation": DeceptionType.PERSUASIVE_MANIPULATION,
-    "persuasive": DeceptionType.PERSUASIVE_MANIPULATION,
-    "emotional_manipulation": DeceptionType.PERSUASIVE_MANIPULATION,
-}
-
-_BY_NAME = {kind.value: kind for kind in DeceptionType} | _ALIASES
 _NOT_A_WORD = re.compile(r"[\W_]+")
 _LONGEST = 100
 

@@ -7,8 +7,11 @@ hedging and pleading on the other), regardless of the speaker and of what produc
 from __future__ import annotations
 
 import re
+import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 
 from liescope.common.text import regex
 
@@ -16,25 +19,14 @@ CUE = 0.5  # what one cue adds to or subtracts from the strength
 MOST = 2.5  # no statement is stronger or weaker than this
 _CACHED_LENGTH = 200
 
-_FIRM = (
-    "certain", "certainly", "for a fact", "clearly", "no doubt", "without a doubt", "because", "the facts", "evidence",
-    "consistent", "step by step", "specific", "exactly", "solid", "stand by", "definitely", "absolutely", "logic",
-    "convinced", "proof", "sure of it", "no hesitation", "facts first", "plain to see", "positive", "on the record",
-    "mark my words", "it follows", "the only explanation", "i'm confident", "straight answer", "undeniable",
-)  # fmt: skip
-_SHAKY = (
-    "maybe", "i think", "i guess", "perhaps", "not sure", "unsure", "could be wrong", "might", "probably", "kind of",
-    "sort of", "i suppose", "um", "uh", "hmm", "i swear", "hunch", "i don't know", "hard to say", "somehow",
-    "not certain", "no idea", "a feeling", "possibly", "if i had to guess", "don't quote me", "or something",
-    "not convinced of it", "no proof", "i'm lost", "confused", "who knows",
-)  # fmt: skip
+_WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 
 
-def _any(phrases: tuple[str, ...]) -> str:
+def _any(phrases: Sequence[str]) -> str:
     return "|".join(re.escape(phrase) for phrase in sorted(phrases, key=len, reverse=True))
 
 
-_CUES = regex(rf"\b(?:(?P<shaky>{_any(_SHAKY)})|{_any(_FIRM)})\b")
+_CUES = regex(rf"\b(?:(?P<shaky>{_any(_WORDS['shaky'])})|{_any(_WORDS['firm'])})\b")
 _CLAUSE = regex(r"[.!?;,:…\n]+|\s[–—-]\s|\bbut\b|\bwhile\b|\bso\b")
 _MORE = r"(?:\W+\w+){0,2}?\W+"
 _DETECTIVE = regex(

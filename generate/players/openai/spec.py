@@ -13,9 +13,11 @@ from __future__ import annotations
 import json
 import os
 import re
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import unquote, urlsplit
 
@@ -100,29 +102,7 @@ NO_KEY = Key("", "")
 ALLOW_KEYS = "LIESCOPE_ALLOW_KEYS"
 _LOOKS_LIKE_A_KEY = re.compile(r"API_?KEY|_TOKEN$")
 
-# Variables that people set for one provider, and its hosts; variables of other services have no hosts.
-_OWN_HOSTS: dict[str, tuple[str, ...]] = {
-    DEFAULT_KEY: (OPENAI_HOST, "*.api.openai.com"),
-    "ANTHROPIC_API_KEY": ("api.anthropic.com",),
-    "AZURE_OPENAI_API_KEY": ("*.openai.azure.com", "*.cognitiveservices.azure.com", "*.services.ai.azure.com"),
-    "CEREBRAS_API_KEY": ("api.cerebras.ai",),
-    "DEEPINFRA_API_KEY": ("api.deepinfra.com",),
-    "DEEPSEEK_API_KEY": ("api.deepseek.com",),
-    "FIREWORKS_API_KEY": ("api.fireworks.ai",),
-    "GEMINI_API_KEY": ("generativelanguage.googleapis.com",),
-    "GOOGLE_API_KEY": ("generativelanguage.googleapis.com",),
-    "GROQ_API_KEY": ("api.groq.com",),
-    "HF_TOKEN": ("router.huggingface.co", "*.endpoints.huggingface.cloud"),
-    "MISTRAL_API_KEY": ("api.mistral.ai",),
-    "NVIDIA_API_KEY": ("integrate.api.nvidia.com",),
-    "OPENROUTER_API_KEY": ("openrouter.ai",),
-    "TOGETHER_API_KEY": ("api.together.xyz", "api.together.ai"),
-    "XAI_API_KEY": ("api.x.ai",),
-    "GITHUB_TOKEN": ("models.github.ai",),
-    "GH_TOKEN": ("models.github.ai",),
-    **dict.fromkeys(("AWS_SESSION_TOKEN", "AWS_SECURITY_TOKEN", "CI_JOB_TOKEN", "GITLAB_TOKEN"), ()),
-    **dict.fromkeys(("NPM_TOKEN", "PYPI_TOKEN", "SLACK_BOT_TOKEN"), ()),
-}
+_OWN_HOSTS = tomllib.loads(Path(__file__).with_name("key_hosts.toml").read_text("utf-8"))
 
 
 def host_of(url: str) -> str:

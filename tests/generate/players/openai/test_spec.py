@@ -228,7 +228,7 @@ def test_an_address_without_its_scheme_is_never_taken_for_a_model_of_openais(add
         ("m?temprature=1", "Did you mean 'temperature'"),
         ("m?temperature.speek=1", "Did you mean 'speak'"),
         ("m?temperature.=1", "unknown kind of ask for temperature ''"),
-        ("m?temperature.x=1", "bid, explained_vote,"),
+        ("m?temperature.x=1", "bid, choose, explained_vote,"),
         ("m?api_key=sk-hush", "extra, json, key_env, max_tokens, persona, reasoning_effort"),
         ("m?thinking=many", "thinking must be a whole number"),
         ("m?thinking=1&reasoning_effort=low", "give one of them"),
