@@ -237,6 +237,7 @@ def fork(
         step=step,
         moment=moment.hash,
         learning=begin.planned.learning,
+        lessons=before.lessons,
         people=people,
         seat=seat,
         groups=groups,

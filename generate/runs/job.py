@@ -32,13 +32,12 @@ from liescope.generate.players.player_protocol import Activity, Player
 from liescope.generate.players.prompts import Templates
 from liescope.generate.runs.moment import FILE, ForkPlan, Moment
 from liescope.generate.runs.plan_games import templates_for
-from liescope.generate.runs.run_plan import Cell, Plan, PlannedGame, RunPlan
+from liescope.generate.runs.run_folder import LESSONS
+from liescope.generate.runs.run_plan import Cell, Plan, PlannedGame, RunPlan, lessons_in
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-LESSONS = "lessons"  # the folder of the lesson books in a run's folder
 
 
 class Job(ABC):
@@ -206,7 +205,9 @@ class Playing(Job):
             model = planned.cell[self.plan.roles.index(self._learner)]
             digest = sha256(" | ".join(planned.cell).encode()).hexdigest()[:6]
             name = f"{re.sub(r'[^A-Za-z0-9.-]+', '-', model).strip('-')[:60]}-{digest}.jsonl"
-            self._books[planned.cell] = LessonBook(self._out / LESSONS / name, self._similarity, self.plan.spec.seats())
+            self._books[planned.cell] = LessonBook(
+                self._out / LESSONS / name, self._similarity, self.plan.spec.seats(), self.plan.taught
+            )
         return self._books[planned.cell]
 
 
@@ -286,15 +287,16 @@ class Proposal:
 
 class LessonBook:
     """A book in a file, which is created with its first line. Only one process, and one game at a time, writes to it.
-    names: the players' names, which are masked when lessons are compared.
+    names: the players' names, which are masked when lessons are compared; taught: lessons from elsewhere, before all
+    others and not in the file.
 
     Raises BadData if the file holds something else. A truncated last line is removed.
     """
 
-    def __init__(self, path: Path, embed: Embed, names: Sequence[str] = ()) -> None:
+    def __init__(self, path: Path, embed: Embed, names: Sequence[str] = (), taught: tuple[Lesson, ...] = ()) -> None:
         self._path = path
         self._embed = embed
-        self._names = tuple(names)
+        self._names, self._taught = tuple(names), taught
         self._kept: list[tuple[str, Lesson]] = []  # with the game that proposed it
         self._begun: dict[str, int] = {}
         if path.exists():
@@ -303,19 +305,19 @@ class LessonBook:
     @property
     def lessons(self) -> tuple[Lesson, ...]:
         """All lessons, the oldest first."""
-        return tuple(lesson for _, lesson in self._kept)
+        return (*self._taught, *(lesson for _, lesson in self._kept))
 
     def begin(self, game_id: str) -> tuple[Lesson, ...]:
         """The lessons that a game begins with; the same ones on every call."""
         if game_id not in self._begun:
             self._begun[game_id] = len(self._kept)
             self._append([{"game": game_id, "begins_with": len(self._kept)}])
-        return self.lessons[: self._begun[game_id]]
+        return self.lessons[: len(self._taught) + self._begun[game_id]]
 
     def add(self, game_id: str, turn: int, proposed: Sequence[Lesson]) -> list[Proposal]:
         """Keep what is new in a game's proposals; adding the same ones again changes nothing."""
         place = next((n for n, (game, _) in enumerate(self._kept) if game == game_id), len(self._kept))
-        judged = self._judge(self.lessons[:place], proposed)
+        judged = self._judge(self.lessons[: len(self._taught) + place], proposed)
         written = [lesson for game, lesson in self._kept if game == game_id]
         new = [proposal.lesson for proposal in judged if proposal.kept and proposal.lesson not in written]
         self._kept += [(game_id, lesson) for lesson in new]
@@ -355,11 +357,9 @@ class LessonBook:
             with self._path.open("r+b") as file:
                 file.truncate(len(whole) + 1 if whole else 0)
         try:
-            for line in map(json.loads, whole.splitlines()):
-                if "begins_with" in line:
-                    self._begun[line["game"]] = line["begins_with"]
-                else:
-                    self._kept.append((line["game"], Lesson(LessonKind(line["kind"]), line["text"])))
+            self._kept = lessons_in(whole.decode())
+            lines = [line for line in map(json.loads, whole.splitlines()) if "begins_with" in line]
+            self._begun = {line["game"]: line["begins_with"] for line in lines}
         except (ValueError, KeyError, TypeError) as error:
             raise BadData(f"{self._path} is not a book of lessons ({error}); restore it from a copy") from error
 

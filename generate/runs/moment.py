@@ -43,7 +43,7 @@ class ForkPlan(RunPlan):
     """Continuations of a moment. fork: the run's name; origin: a hash of its plan; of: the recorded game; root: the
     game, played from its start, that it goes back to; step: where it is continued; moment: the hash of the `Moment`;
     seat: the replayed one; groups; others: the specs of the other seats; times: continuations in each group; options,
-    prompts, seating: as in `Plan`; learning: whether the learner learns; people: by seat, the person who had spoken
+    prompts, seating, lessons: as in `Plan`; learning: whether the learner learns; people: by seat, who had spoken
     from it before the moment, if one had.
     """
 
@@ -65,6 +65,7 @@ class ForkPlan(RunPlan):
     prompts: str
     seating: str
     learning: bool = False
+    lessons: str = ""
     terms: dict[str, Any] = Field(default_factory=dict)
     game_texts: dict[str, str] = Field(default_factory=dict)
     people: dict[str, str] = Field(default_factory=dict)

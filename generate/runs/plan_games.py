@@ -10,6 +10,7 @@ take the place of roles.
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Mapping, Sequence
 from io import StringIO
 from itertools import product
@@ -23,15 +24,16 @@ from liescope.common.parts import Part
 from liescope.common.reading import read_text
 from liescope.common.settings import Option, OptionsModel, Several
 from liescope.common.text import plain
+from liescope.games.game_options import GameSpec
 from liescope.games.game_registry import PROMPTS, find_game
 from liescope.games.playable import PlayableGame, roles_in_play
-from liescope.generate.players.player_registry import files_of, player_names
+from liescope.generate.players.player_registry import NamedText, files_of, player_names
 from liescope.generate.players.prompts import Templates, read_templates
 from liescope.generate.players.prompts.render import OWN
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.journal_reader import JournalReader
-from liescope.generate.runs.run_folder import PLAN_FILE
-from liescope.generate.runs.run_plan import TABLE, Cell, Plan, Served
+from liescope.generate.runs.run_folder import LESSONS, PLAN_FILE
+from liescope.generate.runs.run_plan import TABLE, Cell, Plan, Served, lessons_in
 
 DESIGNS = ("background", "full", "self", "factorial")
 SEATINGS = ("balanced", "shuffled", "fixed")
@@ -155,6 +157,9 @@ class PlanSettings(OptionsModel):
     learning: Annotated[str | None, Option(shown="off", choices=("off", "on", "off,on"))] = Field(
         default=None, description="Whether the jester learns from game to game: off, on or off,on."
     )
+    lessons: Annotated[Path | None, Option(metavar="RUN|FILE")] = Field(
+        default=None, description="The jester begins every game with the lessons of another run, or of a lesson book."
+    )
     prompts: Prompts = "full"
     roles: Annotated[str, Option(choices=SEATINGS)] = Field(
         default="balanced", description="balanced over names and places, shuffled in each game, or fixed."
@@ -198,6 +203,10 @@ def plan_games(
         game.name, options, once(players), design, drawn, settings.games, settings.seed, settings.roles, prompts, learns
     )
     plan = plan.model_copy(update={"part": str(Part.read(settings.part)) if settings.part else ""})
+    if settings.lessons is not None:
+        check_learner(game, spec, "--lessons")
+        book = read_lessons(settings.lessons)
+        plan = plan.model_copy(update={"lessons": book.label, "files": {**plan.files, book.label: book.text}})
     if not plan.numbers:
         raise UsageError(
             f"--part {plan.part} has no game of this plan; make fewer (with learning, parts are of whole cells)"
@@ -248,9 +257,8 @@ def make_plan(
         raise UsageError(f"a run holds at most {MOST_GAMES:,} games; this plan has {games * len(cells):,}")
     if seed not in SEEDS:
         raise UsageError(f"--seed must be {SEEDS[0]} to {SEEDS[-1]}, got {seed}")
-    if any(learning) and played.learner not in roles_in_play(spec):
-        who = f"only the {played.learner} learns, and this game has none" if played.learner else "nobody learns in it"
-        raise UsageError(f"--learning does not fit {game}: {who}; leave it out")
+    if any(learning):
+        check_learner(played, spec, "--learning")
     resolved = spec.replaced(names=spec.seats()).planned()
     specs = dict.fromkeys([*players, *(spec for cell in cells if design != TABLE for spec in cell)])
     templates = prompts if isinstance(prompts, Templates) else read_templates(prompts, game)
@@ -268,6 +276,32 @@ def make_plan(
         learning=tuple(learning) if any(learning) else (),
         files=files_of(specs),
     )
+
+
+def check_learner(game: PlayableGame, spec: GameSpec, flag: str) -> None:
+    """Raises UsageError if nobody learns in a game."""
+    if game.learner not in roles_in_play(spec):
+        who = f"only the {game.learner} learns, and this game has none" if game.learner else "nobody learns in it"
+        raise UsageError(f"{flag} does not fit {game.name}: {who}; leave it out")
+
+
+def read_lessons(source: Path) -> NamedText:
+    """The lessons in a run or in one lesson book, without what else the book says of their games. Raises UsageError for
+    a run that has none or several books, BadData for a file that holds none.
+    """
+    books = sorted((source / LESSONS).glob("*.jsonl")) if source.is_dir() else [source]
+    if len(books) != 1:
+        several = f"holds the lessons of several models; name one: {', '.join(map(str, books))}"
+        raise UsageError(f"{source} {several if books else 'holds no lessons; play it with --learning on'}")
+    try:
+        lessons = [lesson for _, lesson in lessons_in(read_text(books[0], encoding="utf-8", given=True))]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise BadData(f"{books[0]} is not a book of lessons ({why}); name a run, or a file in its {LESSONS}") from None
+    if not lessons:
+        raise BadData(f"{books[0]} holds no lessons; name another run or book")
+    lines = (json.dumps({"kind": one.kind.value, "text": one.text}) for one in lessons)
+    return NamedText(str(books[0]), "".join(f"{line}\n" for line in lines))
 
 
 def seats_plan(

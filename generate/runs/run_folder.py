@@ -38,6 +38,7 @@ from liescope.labeling.conditions import IMPORTED, PROMPTS, SETTINGS, setting_wo
 
 FORMAT = 1  # of run folders
 PLAN_FILE, JOURNAL_FILE = "run.json", "journal.sqlite"
+LESSONS = "lessons"  # the folder of the lesson books in a run's folder
 PART = "part"  # key in a plan: which share of the whole it is, as K/N
 
 
@@ -282,7 +283,7 @@ def plan_settings(plan: Mapping[str, Any]) -> dict[str, str]:
     found = {str(name): setting_words(value) for name, value in options.items() if name not in MEASURING}
     if spared := options.get(SPARED):  # only how many: who they are changes nothing
         found[SPARED] = setting_words(len(spared))
-    for name in ("prompts", PROMPTS, "seating"):
+    for name in ("prompts", PROMPTS, "seating", "lessons"):
         if name in plan:
             found[name] = setting_words(plan[name])
     return found

@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from liescope.common.errors import BadData, LiescopeError
 from liescope.common.text import plain
-from liescope.games.core import Game, Lesson
+from liescope.games.core import Game, Lesson, LessonKind
 from liescope.games.game_options import GameSpec
 from liescope.games.game_registry import find_game
 from liescope.games.playable import roles_in_play
@@ -193,7 +193,8 @@ class Served(BaseModel):
 class Plan(RunPlan):
     """Games played from their start. options: the game's resolved options; cells: the player's spec for each role, or
     for each seat where all have one role; games: the number in each cell; seating: how roles are dealt
-    (`planning.SEATINGS`); learning: for each cell, whether its learner learns, empty if none does; held: in a game
+    (`planning.SEATINGS`); learning: for each cell, whether its learner learns, empty if none does; lessons: the file
+    of lessons that every learner begins with, "" for none; held: in a game
     whose seats are taken before roles are dealt, the spec of the player in each seat, else empty; served: how its
     people joined; ids: the beginning of its games' ids,
     where a withdrawal changed the plan's hash.
@@ -211,6 +212,7 @@ class Plan(RunPlan):
     seating: str
     prompts: str
     learning: tuple[bool, ...] = ()
+    lessons: str = ""
     held: dict[str, str] = Field(default_factory=dict)
     served: Served | None = None
     ids: str = ""
@@ -223,9 +225,10 @@ class Plan(RunPlan):
         plan = super().parse(data, where)
         try:
             plan.spec.check()
+            plan.taught  # noqa: B018 - LookupError without the file, ValueError for one that holds no lessons
             hash(plan.spec)  # TypeError for an unhashable value, such as a list where a text belongs
             json.dumps(data, allow_nan=False)  # ValueError for NaN, which JSON lacks
-        except (LiescopeError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        except (LiescopeError, TypeError, ValueError, AttributeError, ArithmeticError, LookupError) as error:
             why = f"makes no game ({plain(str(error))})"
             raise BadData(f"{where} holds a plan that {why}; restore {PLAN_FILE}") from None
         if plan.held and set(plan.held) != set(plan.spec.seats()):
@@ -240,6 +243,11 @@ class Plan(RunPlan):
     def spec(self) -> GameSpec:
         """The game before roles are dealt."""
         return find_game(self.game).spec.replaced(**self.options)
+
+    @cached_property
+    def taught(self) -> tuple[Lesson, ...]:
+        """The lessons that every learner begins with."""
+        return tuple(lesson for _, lesson in lessons_in(self.files[self.lessons])) if self.lessons else ()
 
     @property
     def roles(self) -> tuple[str, ...]:
@@ -312,6 +320,8 @@ class Plan(RunPlan):
     def make(self, game: PlannedGame, lessons: tuple[Lesson, ...] = ()) -> Game:
         """The game, ready to start. lessons: what the learner of a learning cell knows."""
         learning: dict[str, Any] = {"learning": True, "lessons": lessons} if game.learning else {}
+        if self.taught and not game.learning:
+            learning = {"lessons": self.taught}
         spec = self.spec.replaced(names=game.seats, roles=game.roles, **learning)
         return find_game(self.game).make(spec, game.seed, game.game_id)
 
@@ -345,6 +355,14 @@ class Plan(RunPlan):
         if self.seating == "fixed":
             return names, tuple(self.spec.deck())
         return tuple(Random(drawn(self.seed, *cell, "seats", turn)).sample(names, len(names))), ()
+
+
+def lessons_in(book: str) -> list[tuple[str, Lesson]]:
+    """The lessons in the text of a lesson book, each with the game that proposed it. Raises ValueError, TypeError or
+    KeyError if it is no book.
+    """
+    lines = [line for line in map(json.loads, book.splitlines()) if "begins_with" not in line]
+    return [(line.get("game", ""), Lesson(LessonKind(line["kind"]), line["text"])) for line in lines]
 
 
 @lru_cache(maxsize=4096)

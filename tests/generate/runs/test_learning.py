@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,12 +14,14 @@ import pytest
 from numpy.typing import NDArray
 
 from liescope import cli
-from liescope.common.errors import PlayerFailed, RunPaused
+from liescope.common.errors import PlayerFailed, RunPaused, UsageError
 from liescope.games.core import Ask, EventKind
+from liescope.games.game_registry import find_game
 from liescope.games.record import GameRecord, Status
 from liescope.generate.players.run_limits import Limits
 from liescope.generate.runs import job
-from liescope.generate.runs.plan_games import cross_learning, make_plan
+from liescope.generate.runs.fork import fork
+from liescope.generate.runs.plan_games import PlanSettings, cross_learning, make_plan, plan_games
 from liescope.generate.runs.run_plan import Plan
 from tests.generate.runs.fakes import FakeEndpoint, play, records
 
@@ -127,6 +130,35 @@ def test_a_run_that_stops_anywhere_goes_on_with_the_same_lessons(
         assert run_job(planned(), out) == whole
 
 
+def test_the_lessons_of_one_model_begin_every_game_of_another(
+    run: Path, tmp_path: Path, endpoint: FakeEndpoint
+) -> None:
+    def taught(source: Path, learning: str) -> Plan:
+        settings = PlanSettings(players=("fake:c",), design="self", games=3, lessons=source, learning=learning)
+        return plan_games(find_game("werewolf"), settings, TABLE, "full")
+
+    games = run_job(planned(levels=(True,)), run)
+    book = next(run.glob("lessons/fake-a*"))
+    given = [text for game in games if game.cell.startswith("fake:a") for text in kept(game)]
+    with pytest.raises(UsageError, match="several models"):
+        taught(run, "off")
+    plan = taught(book, "off")
+    frozen = run_job(plan, tmp_path / "frozen")
+    assert given
+    assert [sorted(told(game)) for game in frozen] == [sorted(given)] * 3
+    assert {game.meta["settings"]["lessons"] for game in frozen} == {plan.lessons}
+    assert not any(kept(game) for game in frozen)
+    learning = sorted(run_job(taught(book, "on"), tmp_path / "on"), key=lambda game: game.game_id)
+    for at, game in enumerate(learning):
+        assert told(game) == [*told(frozen[0]), *(text for before in learning[:at] for text in kept(before))]
+    (wolf,) = frozen[0].by_role("werewolf")
+    forked = fork(tmp_path / "frozen", "0", 0, seat=wolf.name, out=tmp_path / "fork", times=1)
+    assert [told(game) for game in records(forked.folder)] == [told(frozen[0])]
+    book.unlink()  # the plan holds its lessons
+    with (tmp_path / "frozen" / "run.json").open() as file:
+        assert Plan.parse(json.load(file)["plan"], tmp_path).taught == plan.taught
+
+
 def test_a_failed_game_teaches_nothing_and_tried_again_is_told_what_it_was_told(
     run: Path, endpoint: FakeEndpoint
 ) -> None:
@@ -157,6 +189,9 @@ def test_a_failed_game_teaches_nothing_and_tried_again_is_told_what_it_was_told(
         (["mini-mafia", "--learning", "on", "--design", "self"], "nobody learns"),
         (["dyadic-werewolf", "--learning", "on"], "nobody learns"),
         (["werewolf", "--jesters", "0", "--learning", "on"], "only the jester learns"),
+        (["deal", "--lessons", "book.jsonl"], "--lessons does not fit deal: nobody learns"),
+        (["werewolf", "--lessons", "."], "holds no lessons"),
+        (["werewolf", "--lessons", "nowhere"], "No such file"),
     ],
 )
 def test_learning_where_there_is_none_is_refused_before_anything_is_asked(
