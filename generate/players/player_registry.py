@@ -5,6 +5,7 @@ Every kind of model player takes these options, whatever runs the model:
     temperature=0.7&top_p=0.9&max_tokens=300     for every kind of ask
     temperature.speak=1&temperature.vote=0       for one kind of ask (`AskKind`), instead of the general value
     persona=liar.txt                             a system message for the seat; {name} and {role} stand for the seat's
+    memory=last:12                               of the game, the seat is told the last twelve events alone
 
 A file that a spec names is part of the plan with its whole text (`named_files`), so that a changed file is a changed
 plan, and a run goes on without the file.
@@ -12,6 +13,7 @@ plan, and a run goes on without the file.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -68,7 +70,13 @@ class SeatOptions(OptionsModel):
     )
     max_tokens: int | None = Field(default=None, ge=1, le=10**9, description="Tokens of a reply at most.")
     persona: str = Field(default="", description="A text file: the system message of the seat.")
+    memory: str = Field(default="full", description="full, or last:K: of the game, only the last K events are told.")
     by_kind: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def last(self) -> int | None:
+        """How many events the seat remembers, None for all."""
+        return None if self.memory == "full" else int(self.memory.removeprefix("last:"))
 
     @classmethod
     def read(cls, query: str, whose: str) -> Self:
@@ -81,6 +89,8 @@ class SeatOptions(OptionsModel):
             by_kind[option] = replace(settings_of(cls)[name], flag=option).checked(given.pop(option))
         if given.get("persona") == "":
             raise UsageError("persona names a text file, as in persona=liar.txt")
+        if not re.fullmatch(r"full|last:[1-9]\d{0,5}", given.get("memory", "full")):
+            raise UsageError(f"memory is full or last:K, as in memory=last:12; got {given['memory']!r}")
         return cls.of({**given, "by_kind": tuple(sorted(by_kind.items()))}, whose)
 
     def at(self, kind: AskKind | None = None) -> dict[str, float]:
@@ -94,7 +104,8 @@ class SeatOptions(OptionsModel):
         """The part of it that belongs to the name in tables: everything but token limits and the persona."""
         general = {name: value for name in BY_KIND if (value := getattr(self, name)) is not None}
         given = sorted({**general, **dict(self.by_kind)}.items())
-        return [f"{name}={value}" for name, value in given if not name.startswith("max_tokens")]
+        shown = [f"{name}={value}" for name, value in given if not name.startswith("max_tokens")]
+        return shown if self.last is None else [*shown, f"memory={self.memory}"]
 
 
 def named_files(argument: str) -> dict[str, str]:

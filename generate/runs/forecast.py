@@ -127,6 +127,8 @@ def forecast(game: str, *, out: str | os.PathLike[str] | None = None, **settings
     ended, answers, spent = _so_far(out, plan.to_json())
     prompts, script = load_prompts(kept, game), ScriptedPlayer(_PROFILE, PROFILES[_PROFILE], game)
     sent = defaultdict[tuple[str, AskKind], list[int]](list)  # characters of each prompt to a player
+    models = [spec for spec in plan.specs if spec.startswith("openai:")]
+    last = {spec: read_spec(spec.removeprefix("openai:")).options.last for spec in models}
     sample = list(_sample(plan, ended))
     for number in sample:
         planned = plan.planned(number)
@@ -134,7 +136,8 @@ def forecast(game: str, *, out: str | os.PathLike[str] | None = None, **settings
         specs = plan.seats(planned, session.game.roles)
 
         def asked(ask: Ask, view: Sequence[Event], specs: Mapping[str, str] = specs) -> Reply:
-            sent[specs[ask.seat], ask.kind].append(len(prompts.render(ask, view).text))
+            spec = specs[ask.seat]
+            sent[spec, ask.kind].append(len(prompts.render(ask, view, last.get(spec)).text))
             return script.say(ask, view)
 
         drive(session, asked)

@@ -224,7 +224,8 @@ class OpenAIPlayer:
         """Raises PlayerFailed if this ask cannot be answered, RunPaused if the run has to stop for now."""
         persona = self._opened.persona
         system = "" if persona is None else persona.filled(ask, view)
-        body = self._opened.body(self._prompts.render(ask, view).text, ask.kind, system)
+        prompt = self._prompts.render(ask, view, self._opened.spec.options.last)
+        body = self._opened.body(prompt.text, ask.kind, system)
         if ask.kind not in ASSESSMENTS | FORMS or self._opened.spec.options.form == NO:
             completion = await self._endpoint.complete(ask, body, self._opened.price)
         else:

@@ -23,7 +23,7 @@ from jinja2 import FunctionLoader, StrictUndefined, Template, TemplateError, met
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from liescope.common.errors import BadData, PlayerFailed, UsageError
-from liescope.games.core import ASSESSMENTS, CHOICES, FORMS, Ask, AskKind, Assessment, Event, EventKind, Reply
+from liescope.games.core import ASSESSMENTS, CHOICES, FORMS, Ask, AskKind, Assessment, Event, EventKind, Phase, Reply
 from liescope.games.game_registry import PROMPTS, find_game
 from liescope.games.narration import QUESTIONS, RULES, STRATEGY, TYPES, PromptFamily, quoted
 from liescope.games.rated_game import RatedGame, RatingSpec
@@ -121,8 +121,9 @@ class Prompts:
         self._templates = templates
         self._rules = lru_cache(maxsize=4096)(self._render_rules)
 
-    def render(self, ask: Ask, view: Sequence[Event]) -> Prompt:
-        """The prompt for an ask, built from what its seat has seen.
+    def render(self, ask: Ask, view: Sequence[Event], last: int | None = None) -> Prompt:
+        """The prompt for an ask, built from what its seat has seen. last: the events that it remembers, as `remembered`
+        has them, and is told that it does; None for all.
 
         Raises BadData for a view without a SETUP event, or a kind of ask that this family of games lacks; PlayerFailed
         if a template fails on this ask.
@@ -137,8 +138,11 @@ class Prompts:
         if ask.kind not in self._templates:
             raise BadData(f"the prompts of {self._family.name} have no question for {ask.kind.value}")
         facts = self._family.facts(setup, ask.seat)
-        narration = self._family.narrate(view, ask.seat)
+        known = remembered(ask, view, last)
+        narration = self._family.narrate(known, ask.seat)
         question = self._render(ask.kind, _facts(ask, view))
+        if len(known) < len(view):
+            question = f"(You remember only the last {last} events of the game.)\n{question}"
         stem = "\n".join([self._rules(tuple(facts.items())), *narration.growing]) + "\n"
         return Prompt(stem, "\n".join([*narration.private, *self._strategy(ask, view, facts), question]))
 
@@ -157,6 +161,19 @@ class Prompts:
             return self._templates[name].render(facts).strip()
         except _FAILURES as error:
             raise PlayerFailed(f"the prompt template {name}.jinja fails in this game: {error}") from error
+
+
+_NOT_TOLD = frozenset({EventKind.BID, EventKind.SELF_REPORT, EventKind.RATING, EventKind.SUSPICION})
+
+
+def remembered(ask: Ask, view: Sequence[Event], last: int | None) -> Sequence[Event]:
+    """The setup and the last events of a view, and what the ask is about. Bids and what is asked to measure do not
+    count, so that measuring changes no memory.
+    """
+    told = [event.index for event in view if event.phase is not Phase.SETUP and event.kind not in _NOT_TOLD]
+    if last is None or len(told) <= last:
+        return view
+    return [e for e in view if e.phase is Phase.SETUP or e.index >= told[-last] or e.index == ask.about]
 
 
 def _facts(ask: Ask, view: Sequence[Event]) -> dict[str, Any]:

@@ -77,6 +77,20 @@ def test_a_persona_is_a_system_message_that_knows_its_seat(serve, stubs, desk, a
     assert one.player._opened.persona.filled(replace(ask, seat="{role}"), unknowing).startswith("You are player, a")
 
 
+def test_a_seat_that_remembers_less_is_told_so_and_has_another_name(serve, stubs, desk, asked) -> None:
+    stub = serve(stubs.says("Bob"))
+    ask = asked[AskKind.VOTE]
+    for memory in ("full", "last:1", "last:99999"):
+        desk(f"m@{stub.url}?memory={memory}").ask(ask)
+    whole, short, long = (request.body["messages"][-1]["content"] for request in stub.requests)
+    assert len(short) < len(whole) == len(long)
+    assert "only the last 1 events" in short
+    assert (read_spec("m?memory=full").label, read_spec("m?memory=last:3").label) == ("m", "m (memory=last:3)")
+    for wrong in ("last:0", "last", "", "summary"):
+        with pytest.raises(UsageError, match=r"memory is full or last:K"):
+            read_spec(f"m?memory={wrong}")
+
+
 def test_the_name_in_tables_tells_personas_apart_by_their_text(persona: Path) -> None:
     spec = f"m@http://localhost:1/v1?temperature=0&persona={persona}"
     first = open_openai(spec, table()).model
@@ -229,7 +243,7 @@ def test_an_address_without_its_scheme_is_never_taken_for_a_model_of_openais(add
         ("m?temperature.speek=1", "Did you mean 'speak'"),
         ("m?temperature.=1", "unknown kind of ask for temperature ''"),
         ("m?temperature.x=1", "bid, choose, explained_vote,"),
-        ("m?api_key=sk-hush", "extra, json, key_env, max_tokens, persona, reasoning_effort"),
+        ("m?api_key=sk-hush", "extra, json, key_env, max_tokens, memory, persona, reasoning_effort"),
         ("m?thinking=many", "thinking must be a whole number"),
         ("m?thinking=1&reasoning_effort=low", "give one of them"),
         ("m?persona=", "persona names a text file"),

@@ -7,22 +7,27 @@ import re
 import shutil
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from liescope.common.errors import PlayerFailed, UsageError
-from liescope.games import AskKind, MiniMafia, Reply, drive, start
-from liescope.games.core import EventKind
-from liescope.games.game_registry import PROMPTS
+from liescope.games import Ask, AskKind, Event, MiniMafia, Reply, drive, start
+from liescope.games.core import ASSESSMENTS, EventKind
+from liescope.games.game_registry import PROMPTS, find_game
 from liescope.games.mafia.rules import MINI_MAFIA
 from liescope.games.mafia.words import PROMPTS as MAFIA
 from liescope.games.mafia.words import memory
+from liescope.games.narration import quoted
+from liescope.games.script.persona import PROFILES
 from liescope.generate.players.prompts import load_prompts
 from liescope.generate.players.prompts.render import read_templates, sample_asks
+from liescope.generate.players.scripted import ScriptedPlayer
 from tests.generate.players.prompts.random_games import MAFIAS, play
+
+FORGOTTEN = "(You remember only the last 3 events of the game.)"
 
 
 def test_all_prompts_of_a_game_share_their_beginning_and_a_stem_tells_a_seat_its_own_role() -> None:
@@ -52,6 +57,27 @@ def test_most_of_a_prompt_is_a_stem_with_which_the_seats_next_one_begins_and_whi
         if shown.game.name == "werewolf":  # in Mafia's minimal prompts the question is long, and a memory a seat's own
             assert stems > 0.8 * whole
             assert all(len(stems) == 1 for stems in about.values())
+
+
+@pytest.mark.parametrize("game", ["mini-mafia", "werewolf", "one-night-werewolf", "cheat"])
+def test_a_short_memory_keeps_the_setup_and_the_newest_and_measuring_does_not_shorten_it(game: str) -> None:
+    prompts, played, forgot = load_prompts("full", game), find_game(game), set[bool]()
+    script = ScriptedPlayer("bold", PROFILES["bold"], game)
+
+    def answer(ask: Ask, view: Sequence[Event]) -> Reply:
+        whole, short = prompts.render(ask, view).text, prompts.render(ask, view, 3).text
+        forgot.add(FORGOTTEN in short)
+        assert set(short.splitlines()) - set(whole.splitlines()) <= {FORGOTTEN}
+        assert (FORGOTTEN in short) == (len(short.replace(FORGOTTEN, "")) < len(whole))
+        told = [event for event in view if event.kind is EventKind.STATEMENT][-1:]
+        assert all(quoted(event.text) in short for event in told if event.index >= view[-1].index - 2)
+        if ask.kind not in ASSESSMENTS:
+            played_only = [e for e in view if e.kind not in (EventKind.RATING, EventKind.SELF_REPORT)]
+            assert prompts.render(ask, played_only, 3).text == short
+        return script.say(ask, view)
+
+    drive(start(lambda: played.make(played.spec.replaced(assess=True), 3, "g")), answer)
+    assert True in forgot
 
 
 def test_drawn_votes_ties_and_silences_are_told() -> None:
