@@ -134,21 +134,22 @@ class GameMeta(TypedDict, total=False):
     """Facts about a game besides its events.
 
     turn: its number in its cell; seating: how roles were dealt; learning: the learner learns; lessons: the lessons
-    learned; silent: the seats of models none of whose replies could be used, with the number of replies; cut_prompts:
-    the models whose server cut their prompts; fork: for continuations of a recorded game; judge: who rated it
-    afterwards; settings: the condition it was played under; split: the official one, train, validation or test;
-    withdrawn: the seats whose players withdrew their words, with the number of statements that went; family: for
-    texts, their group; without one, and for conversations, a hash of the words, equal for copies; domain, canary: of
-    conversations, what they are about, and the mark by which their publishers ask that nobody train on them; rules:
-    of imported games, the game by whose words and rules their claims are read; prompt_version, import_notes: of
-    imported games; cells_left_out: of those, by column, the cells that could not be read; batch, number, timestamp,
-    players, unread: further facts from an imported log.
+    learned; attributes: by seat, what the file of names says of its name; silent: the seats of models none of whose
+    replies could be used, with the number of replies; cut_prompts: the models whose server cut their prompts; fork: for
+    continuations of a recorded game; judge: who rated it afterwards; settings: the condition it was played under;
+    split: the official one, train, validation or test; withdrawn: the seats whose players withdrew their words, with
+    the number of statements that went; family: for texts, their group; without one, and for conversations, a hash of
+    the words, equal for copies; domain, canary: of conversations, what they are about, and the mark by which their
+    publishers ask that nobody train on them; rules: of imported games, the game by whose words and rules their claims
+    are read; prompt_version, import_notes: of imported games; cells_left_out: of those, by column, the cells that could
+    not be read; batch, number, timestamp, players, unread: further facts from an imported log.
     """
 
     turn: Count
     seating: str
     learning: bool
     lessons: Sequence[LessonMeta]
+    attributes: Mapping[str, Mapping[str, str]]
     silent: Mapping[str, Count]
     cut_prompts: Sequence[str]
     fork: ForkMeta

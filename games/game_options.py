@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field
@@ -27,6 +28,18 @@ Names = Annotated[tuple[str, ...], BeforeValidator(_names), Option(typed=str)]
 """Names; typed, they are one text, separated by commas."""
 
 
+def check_names(names: Sequence[str]) -> None:
+    """Raises UsageError for an empty name, and for two that look alike."""
+    if not all(map(look_of, names)):
+        raise UsageError("a player's name is empty; give each player a name of at least one letter")
+    if alike := look_alikes(names):
+        one, other = (plain(name) for name in alike)
+        raise UsageError(
+            f"player names must look different, but {one} and {other} are alike (case, alphabet and marks that "
+            "nobody sees do not count); rename one of them"
+        )
+
+
 class GameSpec(OptionsModel, ABC):
     """How a game is set up. A field with a description is an option of `play`; an excluded one is set for each game of
     a run, and so is not part of the plan.
@@ -38,7 +51,7 @@ class GameSpec(OptionsModel, ABC):
     measuring on play can be measured too.
     """
 
-    names: Names = Field(default=(), description="Player names, separated by commas.")
+    names: Names = Field(default=(), description="Names, separated by commas, or a CSV with the column name.")
     roles: tuple[str, ...] = Field(default=(), exclude=True)
     message_limit: Annotated[int | None, BeforeValidator(lambda given: given or None)] = Field(
         default=200, ge=0, description="Longest message in characters; 0 for no limit."
@@ -88,15 +101,9 @@ class GameSpec(OptionsModel, ABC):
                 raise UsageError(f"--{name.replace('_', '-')} may be at most {MOST:,}")
         players, names = sum(counts.values()) - self.undealt(), self.seats()
         if len(names) != players:
-            raise UsageError(f"{players} players need {players} names, but {len(names)} are given")
-        if not all(map(look_of, names)):
-            raise UsageError("a player's name is empty; give each player a name of at least one letter")
-        if alike := look_alikes(names):
-            one, other = (plain(name) for name in alike)
-            raise UsageError(
-                f"player names must look different, but {one} and {other} are alike (case, alphabet and marks that "
-                "nobody sees do not count); rename one of them"
-            )
+            file = ", as only play draws names from a file" if names[-1].endswith(".csv") else ""
+            raise UsageError(f"{players} players need {players} names, but {len(names)} are given{file}")
+        check_names(names)
         if self.roles and sorted(self.roles) != sorted(self.deck()):
             raise UsageError(f"the fixed roles {', '.join(self.roles)} do not match the cards {counts}")
         if not self.assess and (self.assess_share < 1 or self.show_suspicion):

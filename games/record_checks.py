@@ -136,7 +136,7 @@ def check_record(game: GameRecord) -> None:
         raise NotARecord("its seed does not fit into 64 bits")
     _check_outcome(game, names)
     _check_types(_META, game.meta, "meta.")
-    named = {*game.meta.get("withdrawn", ())}
+    named = {*game.meta.get("withdrawn", ()), *game.meta.get("attributes", ())}
     if fork := game.meta.get("fork"):
         named |= {fork["seat"], *fork.get("people", ())}
     if not named <= names:

@@ -228,7 +228,8 @@ class Analysis:
 
     name: of its CSV file; title: its heading; table: what is counted and how, as `Means`, `Shares` or `Differences`, or
     a function of its own; plot: draws the figure of a non-empty table, as `Dots`, `Bars`, `Curves` or `Matrix`, or a
-    function. otherwise: why the table can be empty. interval: what the columns lo and hi are, where `table` does not
+    function. otherwise: why the table can be empty, "" if that is not worth a
+    line. interval: what the columns lo and hi are, where `table` does not
     say it. source: the corresponding table, figure or section of the paper, "" for none; paper: which one, `TRIADIC` or
     `MINI_MAFIA`. note: how to read it, in one sentence. main: include it in the short report, report.md. corrections:
     whether rows are compared with zero or with each other, and so what is added for their number

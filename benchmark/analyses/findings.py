@@ -80,7 +80,7 @@ def run_analyses(
             watch(analysis.title)
             table = analysis.found(frames)
             if table.is_empty():
-                missing[analysis.title] = analysis.otherwise
+                missing |= {analysis.title: analysis.otherwise} if analysis.otherwise else {}
                 continue
             tables[analysis.name] = table.drop(hidden, strict=False)
             sections.append(_section(analysis, table, tables[analysis.name], frames, draw))

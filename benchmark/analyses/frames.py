@@ -42,7 +42,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "games": (
         *(*_TURN, "lineup", "settings", "source", "seating", "triadic", "winner", "reason", "days", "seed"),
         *("run", "siblings", *FORK),
-        "last_speaker",
+        *("last_speaker", "attributes"),
     ),
     "seats": (*_TURN, "name", "role", "team", "deceives", "seat_model", "person", "won", "survived", "fate", "day_out"),
     "statements": (
@@ -124,7 +124,7 @@ def part_frames(tables: Tables) -> dict[str, pl.DataFrame]:
     jester = pl.col("seats").list.eval(pl.element().struct.field("role") == JESTER).list.any()
     rows = {
         "games": games.drop("days")
-        .with_columns(triadic=jester)
+        .with_columns(triadic=jester, attributes=pl.col("meta").str.json_path_match("$.attributes"))
         .join(last_vote, on="game_id", how="left", maintain_order="left")
         .with_columns(pl.col("days").fill_null(0)),
         "seats": seats.with_columns(survived=pl.col("fate") == "alive"),
@@ -214,9 +214,10 @@ class Frames:
     number in its cell, from 0. day: from 1. days: days that reached a vote; the last does not if a game ends at night.
     drawn: the rules chose, because the reply was unusable or nobody was asked. suspicion_rank: of a vote's target among
     the living others in the voter's own running suspicion, 1 for the most suspected, ties averaged. fate: alive, killed
-    or exiled. position: of the statement within its day, from 1; place: within its game. denied: the claim is that
-    something is not so. Claims are those behind the labels: found by rules, or brought by the importer of a
-    game that Liescope cannot play (`liescope.labeling.ledger`).
+    or exiled. attributes: of a game's names, by name, as JSON; null without a file of names. position: of the statement
+    within its day, from 1; place: within its game. denied: the claim is that something is not so. Claims are those
+    behind the labels: found by rules, or brought by the importer of a game that Liescope cannot play
+    (`liescope.labeling.ledger`).
     """
 
     games: pl.DataFrame

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from liescope.benchmark.analyses.analysis import Analysis, Means, Shares, told
+from liescope.benchmark.analyses.analysis import Analysis, Means, Shares, long, told
 from liescope.benchmark.analyses.analysis_figures import Dots, cell_names
-from liescope.benchmark.analyses.conditions_of_play import GAME
+from liescope.benchmark.analyses.conditions_of_play import GAME, PLAYERS
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import (
     LEAST,
@@ -87,13 +89,45 @@ def gender_effect(frames: Frames) -> pl.DataFrame:
     return _effects(stated, "gender").filter(pl.col("gender") == MALE).drop("gender")
 
 
-def spoke(frames: Frames) -> pl.DataFrame:
+def attributed(frames: Frames) -> pl.DataFrame:
+    """Seats of players not killed before anybody spoke, once for each attribute of their name and each measure: whether
+    the side won, whether the player was voted out, and the mean suspicion in the other players' ratings.
+
+    Columns: those of `spoke`, attribute, group (the name's value), measure, value.
+    """
+    rows = [
+        (game, name, attribute, group)
+        for game, told in frames.games.select("game_id", "attributes").drop_nulls().iter_rows()
+        for name, facts in json.loads(told).items()
+        for attribute, group in facts.items()
+        if group
+    ]
+    named = pl.DataFrame(rows, schema("text game_id name attribute group"), orient="row")
+    rated = frames.ratings.filter(pl.col("rater") == PLAYERS).group_by("game_id", name="speaker")
+    seats = spoke(frames, 0.0).join(named, on=["game_id", "name"])
+    seats = seats.join(rated.agg(pl.col("suspicion").mean()), on=["game_id", "name"], how="left", maintain_order="left")
+    seats = seats.with_columns(pl.col("won").alias("side won"), (pl.col("fate") == "exiled").alias("voted out"))
+    return long(seats, ("side won", "voted out", "suspicion"), "measure")
+
+
+def attribute_effect(frames: Frames) -> pl.DataFrame:
+    """What each measure of `attributed` is for names of a value, minus that of names of the other values in the same
+    role, with the same models in all roles, in the same condition.
+
+    Columns: game, condition, attribute, measure, role ("any role", or one), group, difference, lo, hi (errors clustered
+    by game), games (in which values are compared).
+    """
+    return _effects(attributed(frames), "group", "value", (*GAME, "attribute", "measure"))
+
+
+def spoke(frames: Frames, rare: float = RARE) -> pl.DataFrame:
     """Seats of players not killed before anybody spoke, in games with a known winner, with the lineup: those whose
-    names others could react to. In Mini-Mafia, all three survivors of the night. Rare names are left out.
+    names others could react to. In Mini-Mafia, all three survivors of the night. Names in a share of games below `rare`
+    are left out.
     """
     early = (pl.col("fate") == "killed") & (pl.col("day_out") <= 1)
     share = pl.col("game_id").n_unique().over(*GAME, "name") / pl.col("game_id").n_unique().over(GAME)
-    seats = frames.seats.drop_nulls("won").filter(~early.fill_null(False)).filter(share >= RARE)
+    seats = frames.seats.drop_nulls("won").filter(~early.fill_null(False)).filter(share >= rare)
     lineups = frames.games.select("game_id", "lineup")
     return seats.join(lineups, on="game_id", how="left", maintain_order="left").with_columns(pl.col("won").cast(float))
 
@@ -102,19 +136,19 @@ def with_gender(seats: pl.DataFrame) -> pl.DataFrame:
     return seats.with_columns(gender=pl.col("name").replace_strict(GENDERS, default=UNSTATED, return_dtype=pl.String))
 
 
-def _effects(seats: pl.DataFrame, fact: str) -> pl.DataFrame:
-    """The difference that each value of a column makes, over all roles and for each: game, condition, role, the column,
+def _effects(seats: pl.DataFrame, fact: str, outcome: str = "won", keys: Sequence[str] = GAME) -> pl.DataFrame:
+    """The difference that each value of a column makes, over all roles and for each: the keys, role, the column,
     difference, lo, hi, games.
     """
     roles = pl.concat([seats.with_columns(_of=pl.lit(ANY)), seats.with_columns(_of="role")])
     found = []
-    for (game, condition, role), rows in roles.group_by(*GAME, "_of"):
+    for (*key, role), rows in roles.group_by(*keys, "_of"):
         for value in rows[fact].unique():
             holds = rows.with_columns(_holds=pl.col(fact) == value)
-            found.append((game, condition, role, value, *adjusted_difference(holds, "_holds", "won", _ALIKE)))
-    columns = schema(f"text game condition role {fact}", "number difference lo hi", "count games")
+            found.append((*key, role, value, *adjusted_difference(holds, "_holds", outcome, _ALIKE)))
+    columns = schema(f"text {' '.join(keys)} role {fact}", "number difference lo hi", "count games")
     table = pl.DataFrame(found, columns, orient="row").drop_nulls("difference")
-    return table.sort(*GAME, pl.col("role") != ANY, "role", fact)
+    return table.sort(*keys, pl.col("role") != ANY, "role", fact)
 
 
 def plot_name_wins(table: pl.DataFrame) -> Figure:
@@ -158,4 +192,6 @@ ANALYSES_OF_NAMES: tuple[Analysis, ...] = (
         interval=Interval.CLUSTERED,
         corrections=(Zero(),),
     ),
+    told("attribute_rates", Means(attributed, "value", (*GAME, "attribute", "measure", "group"))),
+    told("attribute_effect", attribute_effect, interval=Interval.CLUSTERED, corrections=(Zero(),)),
 )

@@ -229,6 +229,7 @@ def fork(
     plan = ForkPlan(
         game=before.game,
         options=before.options,
+        names=before.names,
         seating=before.seating,
         fork=name,
         origin=short_hash(recorded),

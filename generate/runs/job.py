@@ -72,6 +72,8 @@ class Job(ABC):
         """The record of a game that ended or failed. players: by seat."""
         who = {name: (player.model, player.source) for name, player in players.items()}
         meta = await self.meta(planned, game, failure)
+        if attributes := self.plan.attributes(game.names):
+            meta["attributes"] = attributes
         return record(game, outcome, who, self.plan.label(planned), failure, meta)
 
     def ended(self, game: GameRecord) -> None:  # noqa: B027
@@ -206,7 +208,7 @@ class Playing(Job):
             digest = sha256(" | ".join(planned.cell).encode()).hexdigest()[:6]
             name = f"{re.sub(r'[^A-Za-z0-9.-]+', '-', model).strip('-')[:60]}-{digest}.jsonl"
             self._books[planned.cell] = LessonBook(
-                self._out / LESSONS / name, self._similarity, self.plan.spec.seats(), self.plan.taught
+                self._out / LESSONS / name, self._similarity, self.plan.known_names, self.plan.taught
             )
         return self._books[planned.cell]
 

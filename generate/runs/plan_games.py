@@ -24,7 +24,7 @@ from liescope.common.parts import Part
 from liescope.common.reading import read_text
 from liescope.common.settings import Option, OptionsModel, Several
 from liescope.common.text import plain
-from liescope.games.game_options import GameSpec
+from liescope.games.game_options import GameSpec, check_names
 from liescope.games.game_registry import PROMPTS, find_game
 from liescope.games.playable import PlayableGame, roles_in_play
 from liescope.generate.players.player_registry import NamedText, files_of, player_names
@@ -32,8 +32,8 @@ from liescope.generate.players.prompts import Templates, read_templates
 from liescope.generate.players.prompts.render import OWN
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.journal_reader import JournalReader
-from liescope.generate.runs.run_folder import LESSONS, PLAN_FILE
-from liescope.generate.runs.run_plan import TABLE, Cell, Plan, Served, lessons_in
+from liescope.generate.runs.run_folder import LESSONS, PLAN_FILE, SPARED
+from liescope.generate.runs.run_plan import NAME, TABLE, Cell, Plan, Served, lessons_in
 
 DESIGNS = ("background", "full", "self", "factorial")
 SEATINGS = ("balanced", "shuffled", "fixed")
@@ -91,19 +91,49 @@ def cross_learning(drawn: Sequence[Cell], learning: Sequence[bool]) -> tuple[lis
     return [cell for cell in drawn for _ in learning], [level for _ in drawn for level in learning]
 
 
+def _read_csv(file: Path, what: str) -> tuple[list[str], list[dict[str, str]]]:
+    """The columns and lines of a CSV file. Raises BadData."""
+    try:
+        reader = csv.DictReader(StringIO(read_text(file, encoding="utf-8-sig", given=True), newline=""))
+        columns = reader.fieldnames = [name.strip() for name in reader.fieldnames or ()]
+        return columns, list(reader)
+    except (OSError, csv.Error) as error:
+        raise BadData(f"{file} cannot be read as a list of {what}: {error}") from error
+
+
+def read_names(file: Path, seats: int) -> tuple[dict[str, str], ...]:
+    """The names of a CSV file with the column name, and any others as their attributes; empty cells say nothing.
+
+    Raises BadData for a file that cannot be read or has no such column, UsageError for names that look alike, fewer of
+    them than seats, and an attribute that is the same for all.
+    """
+    columns, lines = _read_csv(file, "names")
+    if NAME not in columns or len(set(filter(None, columns))) < len(columns):
+        found = plain(", ".join(columns)) or "none"
+        raise BadData(f"{file} needs a column called name, and columns of different names; it has {found}")
+    if any(None in (*line, *line.values()) for line in lines):
+        raise BadData(f"{file} has a line with more or fewer cells than columns ({', '.join(columns)}); mend it")
+    rows = tuple({column: line[column].strip() for column in columns} for line in lines)
+    if len(rows) < seats:
+        raise UsageError(f"{file} has {len(rows)} names, but a game seats {seats} players; add names")
+    check_names([row[NAME] for row in rows])
+    for column in columns:
+        if len(values := {row[column] for row in rows} - {""}) < 2:
+            only = plain(values.pop()) if values else "no value"
+            raise UsageError(
+                f"the attribute {plain(column)} of {file} has {only} for every name, so nothing can be compared; give "
+                "it a second value, or leave the column out"
+            )
+    return rows
+
+
 def read_cells(file: Path, roles: Sequence[str]) -> list[Cell]:
     """The cells of a CSV file with one column for each role, in any order; a line that stands twice counts twice.
 
     Raises BadData for a file that cannot be read, has no cells, lacks a column or leaves a field empty, and UnknownName
     for a column that is no role of the game.
     """
-    try:
-        reader = csv.DictReader(StringIO(read_text(file, encoding="utf-8-sig", given=True), newline=""))
-        columns = [name.strip() for name in reader.fieldnames or ()]
-        reader.fieldnames = columns
-        rows = list(reader)
-    except (OSError, csv.Error) as error:
-        raise BadData(f"{file} cannot be read as a list of cells: {error}") from error
+    columns, rows = _read_csv(file, "cells")
     for column in columns:
         if column not in roles:
             raise UnknownName(f"column of {file}", column, roles)
@@ -179,6 +209,13 @@ def plan_games(
     players: Sequence[str] = settings.players
     design = settings.design
     background, cells, seats = settings.background, settings.cells, settings.seats
+    names: tuple[dict[str, str], ...] = ()
+    if str(given := options.get("names", "")).lower().endswith(".csv"):
+        options = {**options, "names": ()}
+        if options.get(SPARED):
+            raise UsageError(f"--spared needs names that every game has; leave it out, or name players without {given}")
+        names = read_names(Path(str(given)), len(game.resolve(options).seats()))
+        options["names"] = tuple(row[NAME] for row in names[: len(game.resolve(options).seats())])
     spec = game.resolve(options)
     held = roles_in_play(spec)
     if cells is not None:
@@ -202,7 +239,8 @@ def plan_games(
     plan = make_plan(
         game.name, options, once(players), design, drawn, settings.games, settings.seed, settings.roles, prompts, learns
     )
-    plan = plan.model_copy(update={"part": str(Part.read(settings.part)) if settings.part else ""})
+    part = str(Part.read(settings.part)) if settings.part else ""
+    plan = plan.model_copy(update={"part": part, "names": names})
     if settings.lessons is not None:
         check_learner(game, spec, "--lessons")
         book = read_lessons(settings.lessons)

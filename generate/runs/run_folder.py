@@ -16,6 +16,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
+from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from itertools import takewhile
 from pathlib import Path
@@ -283,6 +284,9 @@ def plan_settings(plan: Mapping[str, Any]) -> dict[str, str]:
     found = {str(name): setting_words(value) for name, value in options.items() if name not in MEASURING}
     if spared := options.get(SPARED):  # only how many: who they are changes nothing
         found[SPARED] = setting_words(len(spared))
+    if names := plan.get("names"):
+        told = sha256(json.dumps(names, sort_keys=True).encode()).hexdigest()[:8]
+        found["names"] = f"{len(names)} from a file ({', '.join(names[0])}; {told})"
     for name in ("prompts", PROMPTS, "seating", "lessons"):
         if name in plan:
             found[name] = setting_words(plan[name])

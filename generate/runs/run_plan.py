@@ -8,6 +8,7 @@ moment of a recorded game (`ForkPlan`) or rates games that have ended (`RatingPl
 from __future__ import annotations
 
 import json
+import math
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
@@ -54,6 +55,7 @@ def seating(deck: Sequence[str], names: Sequence[str], random: Random) -> Iterat
 
 PEOPLE = "human:"  # the beginning of the specs of people
 OUTSIDE = (PEOPLE, "agent:")  # of everybody who is asked only while their game is live
+NAME = "name"  # the column of a file of names that holds them
 TABLE = "table"  # the design, and the one cell, of a game whose seats are held
 
 
@@ -91,7 +93,8 @@ class PlannedGame:
 class RunPlan(BaseModel):
     """The base of all plans. game: its name; templates: hash of the prompt files; files: the texts of the files that
     the specs name; part: the share of the games that this run plays, as K/N, "" for all: everything else is as in the
-    whole plan. KEY: a key that only plans of this kind have; GAMES: what they plan, in words.
+    whole plan; names: those that each game draws its own from, with their attributes; empty if they are fixed. KEY: a
+    key that only plans of this kind have; GAMES: what they plan, in words.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -102,6 +105,12 @@ class RunPlan(BaseModel):
     templates: str
     files: dict[str, str] = Field(default_factory=dict)
     part: str = ""
+    names: tuple[dict[str, str], ...] = ()
+
+    def attributes(self, seats: Sequence[str]) -> dict[str, dict[str, str]]:
+        """What is known of the names in play, by name and attribute; empty for fixed names."""
+        told = {row[NAME]: {key: value for key, value in row.items() if key != NAME} for row in self.names}
+        return {name: told[name] for name in seats if told.get(name)}
 
     @classmethod
     def parse(cls, data: Mapping[str, Any], where: Path) -> Self:
@@ -233,6 +242,8 @@ class Plan(RunPlan):
             raise BadData(f"{where} holds a plan that {why}; restore {PLAN_FILE}") from None
         if plan.held and set(plan.held) != set(plan.spec.seats()):
             fault = "whose seats are not those of its game"
+        elif len({row.get(NAME) for row in plan.names} - {None, ""}) < (len(plan.spec.seats()) if plan.names else 0):
+            fault = "whose names do not fill the seats of its game"
         elif any(len(cell) not in plan.sizes for cell in plan.cells) or len(plan.learning) not in (0, len(plan.cells)):
             fault = "whose cells do not fit its game"
         else:
@@ -248,6 +259,11 @@ class Plan(RunPlan):
     def taught(self) -> tuple[Lesson, ...]:
         """The lessons that every learner begins with."""
         return tuple(lesson for _, lesson in lessons_in(self.files[self.lessons])) if self.lessons else ()
+
+    @property
+    def known_names(self) -> tuple[str, ...]:
+        """All names that its games may use."""
+        return tuple(row[NAME] for row in self.names) or self.spec.seats()
 
     @property
     def roles(self) -> tuple[str, ...]:
@@ -348,13 +364,25 @@ class Plan(RunPlan):
         return (*self.cells[place], str(before)) if before else self.cells[place]
 
     def _seated(self, place: int, turn: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        names, cell = self.spec.seats(), self._drawn_for(place)
+        cell = self._drawn_for(place)
         if self.seating == "balanced":
             block, place = divmod(turn, len(self.spec.deck()))
-            return _block(self.spec, drawn(self.seed, *cell, "seats", block))[place]
+            return _block(self.spec, self._names(cell, block), drawn(self.seed, *cell, "seats", block))[place]
+        names = self._names(cell, turn)
         if self.seating == "fixed":
             return names, tuple(self.spec.deck())
         return tuple(Random(drawn(self.seed, *cell, "seats", turn)).sample(names, len(names))), ()
+
+    def _names(self, cell: Cell, block: int) -> tuple[str, ...]:
+        """The names of a block of games: the next ones of a shuffled circle of all names, which is shuffled anew once
+        each name has been drawn equally often.
+        """
+        seats, every = self.spec.seats(), self.known_names
+        if not self.names:
+            return seats
+        circle, at = divmod(block, len(every) // math.gcd(len(every), len(seats)))
+        order = Random(drawn(self.seed, *cell, "names", circle)).sample(every, len(every))
+        return tuple(order[(at * len(seats) + place) % len(every)] for place in range(len(seats)))
 
 
 def lessons_in(book: str) -> list[tuple[str, Lesson]]:
@@ -366,8 +394,8 @@ def lessons_in(book: str) -> list[tuple[str, Lesson]]:
 
 
 @lru_cache(maxsize=4096)
-def _block(spec: GameSpec, seed: int) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
-    return [(tuple(names), tuple(roles)) for names, roles in seating(spec.deck(), spec.seats(), Random(seed))]
+def _block(spec: GameSpec, names: tuple[str, ...], seed: int) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+    return [(tuple(order), tuple(roles)) for order, roles in seating(spec.deck(), names, Random(seed))]
 
 
 def drawn(*given: object) -> int:

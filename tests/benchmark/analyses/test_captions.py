@@ -16,6 +16,7 @@ from liescope.benchmark.analyses.analysis_registry import ANALYSES
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval
 from liescope.common import statistics
+from liescope.games.facts import GameMeta
 from liescope.games.record import GameRecord
 from tests.benchmark.analyses.made import load_frames
 from tests.benchmark.analyses.spoken import HONEST, LIE, continuation, spoken
@@ -53,7 +54,9 @@ EVERY = [pytest.param(one, id=one.name) for one in ANALYSES]
 
 
 def settled(record: GameRecord, **settings: str) -> GameRecord:
-    return replace(record, game_id=f"{record.game_id}-{settings}", meta={**record.meta, "settings": settings})
+    attributes = {seat.name: {"initial": seat.name[0]} for seat in record.seats}
+    meta: GameMeta = {**record.meta, "settings": settings, "attributes": attributes}
+    return replace(record, game_id=f"{record.game_id}-{settings}", meta=meta)
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import product
@@ -13,7 +14,7 @@ import polars.selectors as cs
 import pytest
 
 from liescope.benchmark.analyses.frames import Frames
-from liescope.benchmark.analyses.names import ANY, gender_effect, name_effect
+from liescope.benchmark.analyses.names import ANY, attribute_effect, gender_effect, name_effect
 from liescope.games.game_options import NAMES
 from tests.benchmark.analyses.made import made, table_of
 
@@ -150,3 +151,27 @@ def test_few_games_give_an_answer_or_none_and_never_nan(games: int) -> None:
     frames = dealt(lambda lineup, names: 0.5, games)
     for table in (name_wins(frames), name_effect(frames), gender_wins(frames), gender_effect(frames)):
         assert not any(column.is_nan().any() for column in table.select(cs.float()).get_columns())
+
+
+def test_bias_by_an_attribute_of_names_is_found_and_is_no_table_where_names_have_none() -> None:
+    """The hills are suspected more, and voted out more, than the coast; who wins has nothing to do with it."""
+    frames, random = dealt(lambda lineup, names: 0.4, 300), Random(7)
+    assert not attribute_effect(frames).height
+    assert not table_of("attribute_rates")(frames).height
+    hills = pl.col("name").is_in(["Bob", "Diana"])
+    told = {name: {"region": "hills" if name in ("Bob", "Diana") else "coast", "age": ""} for name in NAMES[:4]}
+    out = [random.random() < 0.2 + 0.3 * (name in ("Bob", "Diana")) for name in frames.seats["name"]]
+    seats = frames.seats.with_columns(fate=pl.when(pl.Series(out)).then(pl.lit("exiled")).otherwise("fate"))
+    rated = frames.seats.select("game_id", speaker="name", suspicion=0.3 + 0.2 * hills, rater=pl.lit("players"))
+    ratings = pl.concat([frames.ratings, rated], how="diagonal")
+    games = frames.games.with_columns(attributes=pl.lit(json.dumps(told)))
+    found = attribute_effect(replace(frames, seats=seats, ratings=ratings, games=games))
+    assert found["attribute"].unique().to_list() == ["region"]
+    bounds = {
+        measure: effects(found.filter(pl.col("measure") == measure), ANY, "group")["hills"]
+        for measure in found["measure"].unique()
+    }
+    assert bounds["suspicion"] == pytest.approx((0.2, 0.2, 0.2), abs=0.02)
+    assert 0.2 < bounds["voted out"][1] < 0.3 < bounds["voted out"][2] < 0.4
+    assert bounds["side won"][1] < 0 < bounds["side won"][2]
+    assert found["games"].max() == frames.games.height
