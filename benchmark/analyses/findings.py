@@ -70,7 +70,8 @@ def run_analyses(
 
     The columns condition and rater are left out if they are the same for all games.
     """
-    sections, tables, missing = [], {}, {}
+    sections, tables = [], {}
+    missing: dict[str, str] = {}
     raters = pl.concat([frames.statements[RATER], frames.guesses[RATER], frames.tags[RATER]])
     hidden = [
         name for name, values in (("condition", frames.games["condition"]), (RATER, raters)) if values.n_unique() < 2
