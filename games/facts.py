@@ -101,7 +101,9 @@ class EventData(TypedDict, total=False):
 
 
 class LessonMeta(TypedDict):
-    """A learned lesson: its list and text, whether the lesson book kept it, and its highest similarity to the book."""
+    """A learned lesson. kind: its list; kept: it is in the lesson book; nearest: its highest similarity to a lesson of
+    its kind that was there, None for the first.
+    """
 
     kind: LessonList
     text: str

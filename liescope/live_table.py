@@ -25,8 +25,7 @@ from liescope.games.session import Session
 from liescope.generate.players.agent import Agent, AgentDesk
 from liescope.generate.players.parsing import read_reply
 from liescope.generate.players.player_protocol import Halt, Player, Shared
-from liescope.generate.players.prompts import Prompts, Templates
-from liescope.generate.players.prompts.render import Prompt, compiled
+from liescope.generate.players.prompts.render import Prompt, Prompts, Templates, compiled
 from liescope.generate.runs.job import Playing
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.plan_games import plan_games, templates_for

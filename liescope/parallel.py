@@ -25,7 +25,7 @@ import polars as pl
 from liescope.common.errors import LiescopeError, MissingExtra, UsageError
 from liescope.common.text import plain
 from liescope.detectors.scoring import ScoredFile, score_file, score_writer
-from liescope.generate.corpus.build import BuildSettings, CorpusResult, CorpusWanted, corpus_wanted, pack
+from liescope.generate.corpus.build import BuildSettings, CorpusResult, CorpusWanted, corpus_wanted
 from liescope.generate.corpus.write import copy_games
 from liescope.generate.runs import play as runs
 from liescope.generate.runs import rating
@@ -97,8 +97,7 @@ def _build(wanted: CorpusWanted, folder: Path, corpus: Path) -> Path | None:
     with Journal.open(folder) as journal:
         if not journal.counts():
             return None
-    how: dict[str, Any] = {"hold_out": sorted(wanted.hold_out), "held_out_siblings": wanted.siblings}
-    pack(read_runs([folder]), corpus, transcript=wanted.transcript, heads=wanted.heads, **how)
+    replace(wanted, out=corpus).made_of(read_runs([folder]))
     return corpus
 
 

@@ -6,6 +6,7 @@ whether to blend in, strike back or counter-claim, a villager follows its belief
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from random import Random
@@ -21,27 +22,9 @@ from liescope.games.taxonomy import DeceptionType as Kind
 
 WORDS = Phrasebook.read(Path(__file__).with_suffix(".toml"))
 
-# The deception that a move is when a mafioso makes it, who always knows better.
-_LIES: dict[str, dict[Kind, float]] = {
-    "report_investigation": {Kind.FABRICATION: 1},
-    "claim_detective": {Kind.STRATEGIC_DECEPTION: 1},
-    "claim_villager": {Kind.STRATEGIC_DECEPTION: 1},
-    "deny": {Kind.FABRICATION: 4, Kind.STRATEGIC_DECEPTION: 6},
-    "accuse": {Kind.MISDIRECTION: 6, Kind.FABRICATION: 4},
-    "doubt": {Kind.MISDIRECTION: 5, Kind.DISTORTION: 5},
-    "defend": {Kind.NONE: 6, Kind.SYCOPHANCY: 4},
-    "question": {Kind.NONE: 5, Kind.MISDIRECTION: 5},
-    "agree": {Kind.SYCOPHANCY: 1},
-    "vote_promise": {Kind.MISDIRECTION: 5, Kind.NONE: 5},
-    "appeal": {Kind.PERSUASIVE_MANIPULATION: 1},
-    "small_talk": {Kind.OMISSION: 6, Kind.NONE: 4},
-}
-# What it can be when the town's side makes it, and how often; else it is meant honestly.
-_BLUFFS: dict[str, tuple[Kind, float]] = {
-    "claim_detective": (Kind.STRATEGIC_DECEPTION, 1.0),
-    "agree": (Kind.SYCOPHANCY, 0.12),
-    "appeal": (Kind.PERSUASIVE_MANIPULATION, 0.2),
-    "accuse": (Kind.DISTORTION, 0.04),
+_LIES: Mapping[str, Mapping[str, Mapping[Kind, float]]] = {
+    side: {move: {Kind(kind): weight for kind, weight in kinds.items()} for move, kinds in moves.items()}
+    for side, moves in tomllib.loads(Path(__file__).with_name("lies.toml").read_text("utf-8")).items()
 }
 
 # A mafioso would rather cast doubt, agree and hide among the villagers than commit to an accusation.
@@ -235,9 +218,9 @@ def _report(seen: Knowledge, suspect: str) -> tuple[str, str]:
 
 def _meaning(seen: Knowledge, move: str, random: Random) -> Kind:
     if seen.evil:
-        kinds = _LIES[move]
+        kinds = _LIES["mafia"][move]
         return random.choices(list(kinds), list(kinds.values()))[0]
-    kind, often = _BLUFFS.get(move, (Kind.NONE, 0.0))
+    ((kind, often),) = _LIES["town"].get(move, {Kind.NONE: 0.0}).items()
     if move == "claim_detective" and seen.role == DETECTIVE:
         return Kind.NONE
     return kind if random.random() < often else Kind.NONE

@@ -10,9 +10,11 @@ reason for its vote, and which deception it considers that to be.
 
 from __future__ import annotations
 
+import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from functools import lru_cache
+from pathlib import Path
 from random import Random
 
 from liescope.games.core import Ask, Phase
@@ -206,49 +208,11 @@ def bid(seen: Knowledge, skills: Skills, _ask: Ask, random: Random) -> str:
 SHOWN = 0.8  # firmness that a jester gives up for each unit of j
 ODDER = 1.2  # weight of odd moves for each unit of j
 
-# What a move is for a werewolf, which knows better than it says: how often it deceives, and how.
-_LIES: dict[str, tuple[float, tuple[Kind, ...]]] = {
-    "accuse": (1.0, (Kind.MISDIRECTION, Kind.FABRICATION)),
-    "doubt": (1.0, (Kind.MISDIRECTION, Kind.DISTORTION)),
-    "defend": (0.4, (Kind.SYCOPHANCY,)),
-    "deny": (1.0, (Kind.FABRICATION, Kind.STRATEGIC_DECEPTION)),
-    "claim_villager": (1.0, (Kind.STRATEGIC_DECEPTION,)),
-    "claim_doctor": (1.0, (Kind.STRATEGIC_DECEPTION,)),
-    "claim_seer": (1.0, (Kind.STRATEGIC_DECEPTION,)),
-    "report/guilty": (1.0, (Kind.FABRICATION,)),
-    "question": (0.4, (Kind.MISDIRECTION,)),
-    "agree": (0.8, (Kind.SYCOPHANCY,)),
-    "vote_promise": (0.5, (Kind.MISDIRECTION,)),
-    "observe/accused": (0.4, (Kind.DISTORTION,)),
-    "observe/quiet": (0.4, (Kind.DISTORTION,)),
-    "observe/voted": (0.4, (Kind.DISTORTION,)),
-    "suspect_jester": (0.6, (Kind.DISTORTION, Kind.MISDIRECTION)),
-    "odd": (0.8, (Kind.STRATEGIC_DECEPTION,)),
-    "appeal": (1.0, (Kind.PERSUASIVE_MANIPULATION,)),
-    "small_talk": (0.5, (Kind.OMISSION,)),
-    "vote/suspect": (1.0, (Kind.MISDIRECTION, Kind.FABRICATION, Kind.DISTORTION)),
-    "vote/accuser": (1.0, (Kind.DISTORTION, Kind.MISDIRECTION)),
-    "vote/follow": (0.9, (Kind.SYCOPHANCY,)),
-    "vote/found": (1.0, (Kind.FABRICATION,)),
-    "vote/odd": (0.8, (Kind.STRATEGIC_DECEPTION,)),
+_LIES: Mapping[str, Mapping[str, tuple[float, tuple[Kind, ...]]]] = {
+    side: {move: (often, tuple(map(Kind, kinds))) for move, (often, *kinds) in moves.items()}
+    for side, moves in tomllib.loads(Path(__file__).with_name("lies.toml").read_text("utf-8")).items()
 }
-# A jester is on no side: it deceives about itself and sometimes about others.
-_SHOW: dict[str, tuple[float, tuple[Kind, ...]]] = {
-    **{move: (0.4 * often, kinds) for move, (often, kinds) in _LIES.items()},
-    "odd": (1.0, (Kind.STRATEGIC_DECEPTION, Kind.PERSUASIVE_MANIPULATION)),
-    "vote/odd": (1.0, (Kind.STRATEGIC_DECEPTION,)),
-    "report/guilty": (1.0, (Kind.FABRICATION,)),
-    "vote/found": (1.0, (Kind.FABRICATION,)),
-    "deny": (0.0, (Kind.NONE,)),
-}
-# Moves that the village's side may not mean literally.
-_BLUFFS: dict[str, tuple[float, tuple[Kind, ...]]] = {
-    "agree": (0.1, (Kind.SYCOPHANCY,)),
-    "appeal": (0.2, (Kind.PERSUASIVE_MANIPULATION,)),
-    "accuse": (0.04, (Kind.DISTORTION,)),
-    "vote/follow": (0.1, (Kind.SYCOPHANCY,)),
-    "odd": (0.3, (Kind.STRATEGIC_DECEPTION,)),
-}
+_SHOW = {**{move: (0.4 * often, kinds) for move, (often, kinds) in _LIES["werewolf"].items()}, **_LIES["jester"]}
 
 
 def intend(seen: Knowledge, skills: Skills, ask: Ask, random: Random, leaning: Mapping[str, float]) -> Intent:
@@ -383,7 +347,7 @@ def _intent(
 
 
 def _meaning(seen: Knowledge, move: str, random: Random) -> Kind:
-    kinds = _LIES if seen.evil else _SHOW if seen.role == JESTER else _BLUFFS
+    kinds = _LIES["werewolf"] if seen.evil else _SHOW if seen.role == JESTER else _LIES["village"]
     often, deceptions = kinds.get(move, (0.0, (Kind.NONE,)))
     if move.startswith("claim_") and not seen.evil:  # holds for only one role
         often, deceptions = (0.0 if move == f"claim_{seen.role}" else 1.0), (Kind.STRATEGIC_DECEPTION,)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -155,9 +155,8 @@ def build(
     """
     wanted = corpus_wanted(sources, Path(out), BuildSettings.of(settings))
     with ExitStack() as shown:
-        watch = shown.enter_context(_bar(wanted.ended)) if progress else _unwatched
-        games, held_out = read_runs(wanted.runs), (wanted.hold_out, wanted.siblings)
-        return wanted.built(lambda writer: write_games(games, writer, held_out, wanted.transcript, watch))
+        watch = shown.enter_context(_bar(wanted.ended)) if progress else lambda _: None
+        return wanted.made_of(read_runs(wanted.runs), watch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +175,11 @@ class CorpusWanted:
     siblings: frozenset[str]
     transcript: bool
     notes: tuple[str, ...]
+
+    def made_of(self, games: Games, watch: Callable[[int], None] = lambda _: None) -> CorpusResult:
+        """The corpus of a stream of games. watch: called with the number of games packed so far."""
+        held_out = self.hold_out, self.siblings
+        return self.built(lambda writer: write_games(games, writer, held_out, self.transcript, watch))
 
     def built(self, write: Write) -> CorpusResult:
         """The corpus of the games that `write` writes."""
@@ -239,24 +243,6 @@ def _same(facts: Mapping[str, Any], heads: Mapping[str, Head], hold_out: Sequenc
     return of_both[0] == of_both[1] and held_out and facts.get("transcript") is transcript
 
 
-def pack(
-    games: Games,
-    out: Path,
-    hold_out: Sequence[str] = (),
-    watch: Callable[[int], None] = lambda _: None,
-    transcript: bool = False,
-    heads: Mapping[str, Head] | None = None,
-    held_out_siblings: Collection[str] = (),
-) -> CorpusFacts:
-    """`build` from any stream of (run name, game, calls). watch: called with the number of games packed so far; heads:
-    the plan and the versions of each run, by its name; held_out_siblings: as in `splits.split_game`.
-    """
-    held_out = frozenset(hold_out), frozenset(held_out_siblings)
-    return _pack(
-        lambda writer: write_games(games, writer, held_out, transcript, watch), out, hold_out, transcript, heads or {}
-    )
-
-
 def _pack(write: Write, out: Path, hold_out: Sequence[str], transcript: bool, heads: Mapping[str, Head]) -> CorpusFacts:
     built = datetime.now(UTC).date().isoformat()
     try:
@@ -309,9 +295,6 @@ def _bar(total: int) -> Iterator[Callable[[int], None]]:
     with bar() as display:
         task = display.add_task("building", total=total, note="games")
         yield lambda done: display.update(task, completed=done)
-
-
-def _unwatched(_: int) -> None: ...
 
 
 _NAMED = 5  # missing parts

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
-from hashlib import file_digest
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ import pyarrow.parquet as pq
 from liescope.common.agreement import from_counts
 from liescope.data_cards.licences import NOT_STATED, OURS, Licensed, Terms, own_terms
 from liescope.data_cards.tables import SPLITS, TABLES, TARGETS, scanned
-from liescope.generate.corpus.read import FORMAT, SILENT, data_file
+from liescope.generate.corpus.read import FORMAT, SILENT, data_file, sha256_of
 from liescope.labeling.label import LOST_TEXT
 from liescope.labeling.ledger import BY_MODEL, PROMISED
 
@@ -240,11 +239,9 @@ def _scan(folder: Path, config: str) -> pl.LazyFrame:
 
 def _file(folder: Path, config: str, split: str) -> DataFile:
     path = folder / data_file(config, split)
-    with path.open("rb") as stream:
-        digest = file_digest(stream, "sha256").hexdigest()
-    return DataFile(
-        data_file(config, split), config, split, pq.read_metadata(path).num_rows, path.stat().st_size, digest
-    )
+    state, rows = path.stat(), pq.read_metadata(path).num_rows
+    digest = sha256_of(path, state.st_size, state.st_mtime_ns)
+    return DataFile(data_file(config, split), config, split, rows, state.st_size, digest)
 
 
 def _sum(frame: pl.LazyFrame, column: str) -> int:

@@ -18,10 +18,10 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Annotated, ClassVar, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from liescope.common.errors import BadData, BudgetSpent, UsageError
-from liescope.common.reading import read_text
+from liescope.common.errors import BudgetSpent, UsageError
+from liescope.common.reading import LARGEST_TEXT, Strict, read_toml
 from liescope.common.settings import OptionsModel, Several
 
 
@@ -41,9 +41,7 @@ _DATED = re.compile(r"-(?:\d{4}-\d\d-\d\d|\d{8})$")  # gpt-4.1-mini-2025-04-14, 
 _Amount = Annotated[float, Field(ge=0, lt=1e12, allow_inf_nan=False)]
 
 
-class _PriceFile(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
+class _PriceFile(Strict):
     prices: dict[str, Annotated[tuple[_Amount, ...], Field(min_length=2, max_length=3)]]
 
 
@@ -89,7 +87,9 @@ def read_prices(words: str) -> dict[str, Price]:
     Raises UsageError, and BadData for a file that cannot be read.
     """
     if "=" not in words and words.endswith(".toml"):
-        return _read_file(Path(words))
+        advice = 'write [prices] and lines such as "MODEL" = [PROMPT, COMPLETION]'
+        found = read_toml(Path(words), _PriceFile, LARGEST_TEXT, advice)
+        return {model: Price(*numbers) for model, numbers in found.prices.items()}
     model, _, numbers = words.rpartition("=")
     try:
         values = [float(number) for number in numbers.split(",")]
@@ -101,19 +101,6 @@ def read_prices(words: str) -> dict[str, Price]:
             "name of a TOML file"
         )
     return {model: Price(*values)}
-
-
-def _read_file(file: Path) -> dict[str, Price]:
-    try:
-        found = _PriceFile.model_validate(tomllib.loads(read_text(file, given=True)))
-    except ValidationError as error:
-        place = ".".join(map(str, error.errors()[0]["loc"])) or "its table"
-        raise BadData(
-            f'{file} is not a file of prices ({place}); write [prices] and lines such as "MODEL" = [PROMPT, COMPLETION]'
-        ) from None
-    except (OSError, ValueError) as error:
-        raise BadData(f"{file} cannot be read as a file of prices: {error}") from None
-    return {model: Price(*numbers) for model, numbers in found.prices.items()}
 
 
 def check_allowed(allowed: Iterable[str]) -> None:

@@ -18,7 +18,7 @@ from liescope.games.script.persona import PROFILES
 from liescope.games.session import Session, drive
 from liescope.generate.players.openai.spec import default_url, host_of, read_spec
 from liescope.generate.players.player_registry import NamedText
-from liescope.generate.players.prompts import load_prompts
+from liescope.generate.players.prompts.render import load_prompts
 from liescope.generate.players.run_limits import CHARACTERS_A_TOKEN, TokenUsage, price_of
 from liescope.generate.players.scripted import ScriptedPlayer
 from liescope.generate.runs.journal import Journal

@@ -14,7 +14,6 @@ import re
 from abc import ABC, abstractmethod
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from hashlib import sha256
 from pathlib import Path
@@ -24,12 +23,12 @@ from liescope.common.errors import BadData
 from liescope.common.reading import read_bytes
 from liescope.common.sentence_encoder import load_encoder
 from liescope.games.core import EventKind, Game, Lesson, LessonKind, Outcome
-from liescope.games.facts import ForkMeta
+from liescope.games.facts import ForkMeta, LessonMeta
 from liescope.games.game_registry import find_game
 from liescope.games.record import GameRecord, record
 from liescope.games.session import Session
 from liescope.generate.players.player_protocol import Activity, Player
-from liescope.generate.players.prompts import Templates
+from liescope.generate.players.prompts.render import Templates
 from liescope.generate.runs.moment import FILE, ForkPlan, Moment
 from liescope.generate.runs.plan_games import templates_for
 from liescope.generate.runs.run_folder import LESSONS
@@ -194,11 +193,7 @@ class Playing(Job):
                 if event.kind is EventKind.LESSON
             ]
             # In a thread: embedding takes long enough to stall every other game.
-            judged = await asyncio.to_thread(self._book(planned).add, planned.game_id, planned.turn, proposed)
-            meta["lessons"] = [
-                {"kind": one.lesson.kind.value, "text": one.lesson.text, "kept": one.kept, "nearest": one.nearest}
-                for one in judged
-            ]
+            meta["lessons"] = await asyncio.to_thread(self._book(planned).add, planned.game_id, planned.turn, proposed)
         return meta
 
     def _book(self, planned: PlannedGame) -> LessonBook:
@@ -276,17 +271,6 @@ NEAR = 0.8
 Embed = Callable[[Sequence[str]], "NDArray[np.float32]"]  # (n,) texts to (n, width) vectors of length 1
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """A lesson that a game proposed. kept: it is in the book; nearest: the highest similarity to a lesson of its kind
-    already in the book, None for the first.
-    """
-
-    lesson: Lesson
-    kept: bool
-    nearest: float | None
-
-
 class LessonBook:
     """A book in a file, which is created with its first line. Only one process, and one game at a time, writes to it.
     names: the players' names, which are masked when lessons are compared; taught: lessons from elsewhere, before all
@@ -316,19 +300,19 @@ class LessonBook:
             self._append([{"game": game_id, "begins_with": len(self._kept)}])
         return self.lessons[: len(self._taught) + self._begun[game_id]]
 
-    def add(self, game_id: str, turn: int, proposed: Sequence[Lesson]) -> list[Proposal]:
+    def add(self, game_id: str, turn: int, proposed: Sequence[Lesson]) -> list[LessonMeta]:
         """Keep what is new in a game's proposals; adding the same ones again changes nothing."""
         place = next((n for n, (game, _) in enumerate(self._kept) if game == game_id), len(self._kept))
         judged = self._judge(self.lessons[: len(self._taught) + place], proposed)
         written = [lesson for game, lesson in self._kept if game == game_id]
-        new = [proposal.lesson for proposal in judged if proposal.kept and proposal.lesson not in written]
+        new = [one for one, found in zip(proposed, judged, strict=True) if found["kept"] and one not in written]
         self._kept += [(game_id, lesson) for lesson in new]
         self._append(
             [{"game": game_id, "turn": turn, "kind": lesson.kind.value, "text": lesson.text} for lesson in new]
         )
         return judged
 
-    def _judge(self, known: Sequence[Lesson], proposed: Sequence[Lesson]) -> list[Proposal]:
+    def _judge(self, known: Sequence[Lesson], proposed: Sequence[Lesson]) -> list[LessonMeta]:
         if not proposed:
             return []
         texts = [without_names(lesson.text, self._names) for lesson in (*known, *proposed)]
@@ -340,7 +324,8 @@ class LessonBook:
             new = nearest is None or nearest < NEAR
             if new:
                 book.append((lesson.kind, vector))
-            judged.append(Proposal(lesson, new, None if nearest is None else round(nearest, 4)))
+            near = None if nearest is None else round(nearest, 4)
+            judged.append(LessonMeta(kind=lesson.kind.value, text=lesson.text, kept=new, nearest=near))
         return judged
 
     def _append(self, lines: Sequence[dict[str, Any]]) -> None:

@@ -28,8 +28,7 @@ from liescope.games.game_options import GameSpec, check_names
 from liescope.games.game_registry import PROMPTS, find_game
 from liescope.games.playable import PlayableGame, roles_in_play
 from liescope.generate.players.player_registry import NamedText, files_of, player_names
-from liescope.generate.players.prompts import Templates, read_templates
-from liescope.generate.players.prompts.render import OWN
+from liescope.generate.players.prompts.render import OWN, Templates, read_templates
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.journal_reader import JournalReader
 from liescope.generate.runs.run_folder import LESSONS, PLAN_FILE, SPARED

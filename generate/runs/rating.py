@@ -24,7 +24,7 @@ from liescope.games.record import GameRecord, Status
 from liescope.games.session import Session
 from liescope.generate.players.player_protocol import Player
 from liescope.generate.players.player_registry import files_of
-from liescope.generate.players.prompts import Templates
+from liescope.generate.players.prompts.render import Templates
 from liescope.generate.players.run_limits import Limits
 from liescope.generate.runs.job import Job
 from liescope.generate.runs.journal import Journal

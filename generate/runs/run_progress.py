@@ -24,7 +24,7 @@ from rich.text import Text
 from liescope.common.errors import BadData, LiescopeError
 from liescope.common.reading import read_bytes
 from liescope.common.stores import Address, address_of, local
-from liescope.common.text import plain, unit_of
+from liescope.common.text import cut, number_of, plain, unit_of
 from liescope.games.core import EventKind, Phase
 from liescope.games.record import GameRecord, Status
 from liescope.generate.players.player_protocol import Activity, EndpointFacts
@@ -214,7 +214,7 @@ def _frame(doing: str, state: RunProgress, wide: int = 0) -> list[str]:
 
 
 def _write(lines: Sequence[str]) -> None:
-    sys.stderr.writelines(f"{cut(line)}\n" for line in lines)
+    sys.stderr.writelines(f"{cut(line, WIDTH)}\n" for line in lines)
     sys.stderr.flush()
 
 
@@ -227,8 +227,8 @@ def clock(state: RunProgress) -> str:
 def state_lines(state: RunProgress) -> Iterator[str]:
     """Lines about a run that goes on: what is under way, its cost so far, each host, and what it is waiting for."""
     under_way = sum(host.under_way for host in state.hosts.values())
-    parts = [f"{count(state.playing, 'game')}, {count(under_way, 'request')} under way"]
-    parts.append(f"{count(state.calls, 'reply', 'replies')}, {state.calls / max(state.seconds, 1e-6):,.1f}/s")
+    parts = [f"{number_of(state.playing, 'game')}, {number_of(under_way, 'request')} under way"]
+    parts.append(f"{number_of(state.calls, 'reply', 'replies')}, {state.calls / max(state.seconds, 1e-6):,.1f}/s")
     parts += [f"{state.from_cache:,} of them from the cache"] if state.from_cache else []
     parts += [f"{state.failed:,} failed"] if state.failed else []
     yield "  ".join(parts)
@@ -269,27 +269,17 @@ def _hosts(hosts: Mapping[str, HostState], live: bool) -> Iterator[str]:
             doing = "is down, tried again in" if host.paused else "waits"
             yield cut(f"{shown} {doing} {host.waits:.0f} s: {plain(host.waits_because)}", WIDTH - 2)
     if len(busiest) > _HOSTS:
-        yield f"and {count(len(busiest) - _HOSTS, 'more host')}"
+        yield f"and {number_of(len(busiest) - _HOSTS, 'more host')}"
 
 
 def _counts(counts: Counter[str]) -> str:
     return ", ".join(f"{number:,} × {plain(reason)}" for reason, number in counts.most_common(_REASONS))
 
 
-def count(number: int, noun: str, plural: str = "") -> str:
-    """A number with its noun."""
-    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
-
-
 def span(seconds: float) -> str:
     """A time as h:mm:ss or m:ss."""
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes // 60}:{minutes % 60:02d}:{rest:02d}" if minutes >= 60 else f"{minutes}:{rest:02d}"
-
-
-def cut(line: str, width: int = WIDTH) -> str:
-    """A line shortened to a width, visibly."""
-    return line if len(line) <= width else line[: width - 1] + "…"
 
 
 def _short(number: float) -> str:
@@ -347,9 +337,9 @@ class RunStatus:
         """For a terminal of 80 columns."""
         yield f"{plain(str(self.folder))}: {self._doing()}"
         if self.imported:
-            yield count(self.planned, unit_of([self.imported]))
+            yield number_of(self.planned, unit_of([self.imported]))
             return
-        parts = [f"{self.done:,} of {count(self.planned, 'game')} done"]
+        parts = [f"{self.done:,} of {number_of(self.planned, 'game')} done"]
         parts += [f"{self.failed:,} failed"] if self.failed else []
         parts += [f"{self.begun:,} begun"] if self.begun or self.running else []
         yield ", ".join(parts)
@@ -362,7 +352,7 @@ class RunStatus:
 
     def _at_rest(self) -> Iterator[str]:
         """The totals of the whole run, of which the last process may have done little."""
-        yield count(self.replies, "reply", "replies")
+        yield number_of(self.replies, "reply", "replies")
         spent = [] if self.tokens is None else [f"{self.tokens:,} tokens"]
         spent += _spent(self.state) if self.state else []
         if spent:

@@ -17,14 +17,14 @@ from liescope.common.command_options import AsJson
 from liescope.common.console import emit, print_pages
 from liescope.common.errors import UsageError, named
 from liescope.common.stores import local
-from liescope.common.text import plain
+from liescope.common.text import cut, plain
 from liescope.games.record import GameRecord, record_to_json
 from liescope.generate.runs.game_text import transcript
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.journal_reader import KeptRequest
 from liescope.generate.runs.moment import RENDERED, SENT, answered, rebuild, templates_of
 from liescope.generate.runs.run_plan import TABLE
-from liescope.generate.runs.run_progress import cut
+from liescope.generate.runs.run_progress import WIDTH
 from liescope.generate.runs.run_progress import status as status_of
 from liescope.generate.runs.withdraw import withdraw as withdraw_words
 
@@ -209,7 +209,7 @@ def status(
         emit(found.to_json())
         return
     for line in found.lines():
-        typer.echo(cut(line))
+        typer.echo(cut(line, WIDTH))
 
 
 @app.command()

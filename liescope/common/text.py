@@ -126,9 +126,9 @@ def holding(kinds: Iterable[str], records: int, statements: int) -> str:
     return f"{number_of(statements, 'statement')} of {number_of(records, unit)}"
 
 
-def number_of(number: int, what: str) -> str:
+def number_of(number: int, what: str, plural: str = "") -> str:
     """A count with its noun: "1 text", "2,000 texts"."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+    return f"{number:,} {what if number == 1 else plural or f'{what}s'}"
 
 
 def cut(line: str, width: int) -> str:

@@ -19,8 +19,7 @@ from liescope.common.errors import CardError
 from liescope.data_cards.cards import markdown, render_dataset_card, render_model_card, served_facts
 from liescope.data_cards.tables import TABLES
 from liescope.games.game_registry import CARDS
-from liescope.generate.corpus.build import pack
-from tests.generate.corpus.games import play, stream
+from tests.generate.corpus.games import pack, play, stream
 
 SCRIPTED = "Scripted text is not model text"
 

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from liescope.games.record import Source
-from liescope.generate.corpus.build import pack
-from tests.generate.corpus.games import play, stream
+from tests.generate.corpus.games import pack, play, stream
 
 # mlcroissant calls rdflib and pandas in ways that these two have deprecated.
 pytestmark = [

@@ -17,7 +17,7 @@ from liescope.games.mafia.rules import MINI_MAFIA, MafiaSpec, MiniMafia
 from liescope.games.record import GameRecord, Source, record
 from liescope.games.session import start
 from liescope.games.werewolf.rules import Werewolf, WerewolfSpec
-from liescope.generate.corpus.build import pack
+from tests.generate.corpus.games import pack
 
 LIES = ("I'm just a villager, trust me.", "I am the doctor, so calm down.", "Why rush? I'm innocent.")
 TRUTHS = ("I'm only a villager and I want evidence.", "Look at the votes.", "I'm not a werewolf.")

@@ -22,7 +22,7 @@ from liescope.games.record import GameRecord, Seat, Source, Status, record_to_js
 from liescope.generate.players.parsing import read_reply
 from liescope.generate.players.player_protocol import PlayerContext
 from liescope.generate.players.player_registry import PLAYERS
-from liescope.generate.players.prompts import load_prompts
+from liescope.generate.players.prompts.render import load_prompts
 from liescope.generate.runs.journal import Journal
 from liescope.live_table import Table
 from liescope.table_rewards import Rewards, rewards_in

@@ -14,7 +14,7 @@ from zipfile import ZipFile, is_zipfile
 from liescope.cli import command_line
 from liescope.games.rated_game import RatingSpec
 from liescope.generate.players.player_protocol import PlayerContext
-from liescope.generate.players.prompts import load_prompts
+from liescope.generate.players.prompts.render import load_prompts
 from liescope.generate.players.scripted import open_scripted
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.moment import Shown, steps

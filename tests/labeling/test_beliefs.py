@@ -15,7 +15,7 @@ from liescope.games.record import GameRecord
 from liescope.games.session import Session, drive
 from liescope.games.vocabulary import FoundClaim
 from liescope.generate.players.parsing import read_reply
-from liescope.generate.players.prompts import load_prompts
+from liescope.generate.players.prompts.render import load_prompts
 from liescope.generate.runs.journal import Journal
 from liescope.labeling.beliefs import NO_KNOWLEDGE, believed, claims_made
 from liescope.labeling.label import label_game

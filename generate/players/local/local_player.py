@@ -40,7 +40,7 @@ from liescope.generate.players.openai.completion import Completion, reply_of
 from liescope.generate.players.parsing.choice import storable
 from liescope.generate.players.player_protocol import Attempt, PlayerContext
 from liescope.generate.players.player_registry import NamedText, joined
-from liescope.generate.players.prompts import Prompts, load_prompts
+from liescope.generate.players.prompts.render import Prompts, load_prompts
 from liescope.generate.players.run_limits import TokenUsage
 
 _SETTLE = 0.003  # a batch begins after so many seconds without a new ask

@@ -41,7 +41,7 @@ from liescope.generate.players.parsing.choice import split_reasoning
 from liescope.generate.players.parsing.reply_forms import _strict, response_format
 from liescope.generate.players.player_protocol import PREFLIGHT, Halt, PlayerContext
 from liescope.generate.players.player_registry import NamedText, joined
-from liescope.generate.players.prompts import Prompts, load_prompts
+from liescope.generate.players.prompts.render import Prompts, load_prompts
 from liescope.generate.players.run_limits import Price, price_of
 
 SECONDS = 20.0  # for the preflight; a server that is still loading its model may need longer, and the games wait for it

@@ -9,8 +9,10 @@ quoted message is unusable, and the rules turn it into a silence. Every leniency
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from liescope.common.text import regex
@@ -162,46 +164,9 @@ _ASIDE = regex(
     r"|note that|is there anything|would you like|feel free)",
     re.IGNORECASE,
 )
-_HIDDEN = r"(?:(?:were)?wol(?:f|ves)|mafios[oi]|mafia|jester)"
-_A = r"(?:a |an |the |one of the )?"
-_NOT_SAID = (
-    r"(?<!said that )(?<!says that )(?<!thinks that )(?<!think that )(?<!if )(?<!being )(?<!why would )(?<!claims )"
-)
+_SECRETS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 _SECRET = regex(
-    "|".join(
-        [
-            # its own hidden role
-            rf"{_NOT_SAID}\bi(?:'m| am)(?: (?!not\b|no\b|never\b|sure\b|certain\b|on\b)\w+){{0,2}} {_A}{_HIDDEN}\b",
-            rf"(?:^|[.,;:] |since |because )(?:as|being) {_A}{_HIDDEN}\b,?(?: i\b| we\b| my\b| it\b)",
-            rf"\band i are (?:both )?(?:the )?{_HIDDEN}\b",
-            rf"\b(?:my|our) (?:own )?(?:fellow|pack|{_HIDDEN})\b|\b(?:we|us) {_HIDDEN}\b|\bfellow {_HIDDEN} and i\b",
-            r"\bmy (?:true |real |secret |hidden |actual )(?:role|identity|team|side)\b",
-            rf"\bmy role as {_A}{_HIDDEN}\b|\bmy win\b",
-            # its partners, its knowledge, its cover, its plan
-            r"\bmy (?:partner|teammate|packmate|ally|allies)s?(?! in this debate)\b",
-            r"\b(?:he|she|they|who|that) (?:is|are) my partner",
-            r"\bi (?:already )?know who the (?:other )?\w+ (?:is|are)\b",
-            r"\btonight's kill\b|\b(?:kill|die)(?: \w+)? tonight\b",
-            r"\bmy (?:cover|disguise|win condition|survival)\b",
-            r"\bmy (?:goal|aim|plan|objective|strategy)(?: as \w+ \w+)? (?:is|here)\b",
-            r"\bi(?:'m)? (?:\w+ )?(?:secretly|privately)\b",
-            r"\bprivately,|(?:but|and) (?:nobody|no one)(?: else)? (?:knows|sees)\b",
-            # how it wants to appear, and what it wants to happen to itself
-            r"(?:^|[.,;:] |i (?:need|want|have|try|am trying) )to (?:blend in|(?:appear|look|seem) (?!into|at|for))",
-            r"\bi (?:need|want|have|hope|like) to (?:hide|conceal|deceive|mislead|deflect)\b",
-            r"\bi (?:need|want|have|hope|like) to be (?:\w+(?:ed|en)|voted out)\b",
-            r"\bi (?:\w+ )?(?:hope|want)(?: that)? (?:they|the others|everyone|everybody|the village) ",
-            r"\b(?:suspicion|attention|heat|focus|eyes) (?:\w+ ){0,2}(?:off|away from|to|on|onto)(?: of)? "
-            r"(?:me|myself)\b",
-            r"\b(?:make|makes|making) me (?:look|seem|appear)\b",
-            r"\b(?:helps?|lets?) (?:me|us) win\b|\bonto me\b|\bsuspects? me\b",
-            r"\b(?:protects?|hides?|saves?|covers?) (?:me|myself)\b",
-            r"\bkeeps? (?:me|myself|us) (?:hidden|safe|alive|out)\b",
-            r"\b(?:get|getting|have) (?:me|myself) (?:exiled|voted out|eliminated)\b|\bto get exiled\b",
-            r"\bso (?:that )?(?:nobody|no one|they|the others) (?:\w+ ){0,2}suspects? (?:that )?(?:me|i)\b",
-            r"\bi (?:\w+ )?(?:frame|scapegoat)\b|\b(?:target|scapegoat) for (?:a |the )?mislynch\b",
-        ]
-    ),
+    re.sub(r"<(\w+)>", lambda part: str(_SECRETS["parts"][part[1]]), "|".join(_SECRETS["secret"]["patterns"])),
     re.IGNORECASE,
 )
 _INNOCENT = (

@@ -25,14 +25,13 @@ from liescope.common.errors import UsageError
 from liescope.common.key_finder import find_secret, secrets_of
 from liescope.common.settings import takes
 from liescope.common.stores import stored
-from liescope.common.text import GAME, plain, unit_of
+from liescope.common.text import GAME, number_of, plain, unit_of
 from liescope.data_cards.licences import OURS, Terms, own_terms
 from liescope.games.core import EventKind
 from liescope.games.record import Source
 from liescope.generate.corpus.corpus_facts import NOT_SAID
 from liescope.generate.corpus.publish import notices
 from liescope.generate.importers.statement_rows import UNKNOWN_MODEL
-from liescope.generate.runs.run_progress import count
 from liescope.labeling.conditions import origin_of
 from liescope.web import STATIC, templates
 from liescope.web.view.game_page import shown
@@ -62,7 +61,7 @@ class GameFile:
     @property
     def contents(self) -> str:
         """How many games there are, and how large the file is."""
-        return f"{count(self.games, self.unit)}, {self.bytes / 1e6:.2f} MB"
+        return f"{number_of(self.games, self.unit)}, {self.bytes / 1e6:.2f} MB"
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self) | {"path": str(self.path), "notices": list(self.notices)}

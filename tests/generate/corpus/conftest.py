@@ -14,9 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from liescope.games.record import GameRecord
-from liescope.generate.corpus.build import pack
 from liescope.generate.runs.journal import Journal
-from tests.generate.corpus.games import play, stream, wolves
+from tests.generate.corpus.games import pack, play, stream, wolves
 
 
 @pytest.fixture

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 from liescope.data_cards.tables import TABLES
@@ -16,6 +17,9 @@ from liescope.games.record import GameRecord, Source, Status, record
 from liescope.games.session import drive, start
 from liescope.games.taxonomy import DeceptionType
 from liescope.games.werewolf.rules import TRIADIC, Werewolf
+from liescope.generate.corpus.build import CorpusWanted
+from liescope.generate.corpus.corpus_facts import CorpusFacts
+from liescope.generate.corpus.write import Games
 
 TEXTS = (
     "I investigated Bob and he is the mafioso.",
@@ -136,3 +140,15 @@ def as_classes(row: dict[str, Any], config: str) -> dict[str, Any]:
         return int(value) if isinstance(value, bool) else classes[name].index(value)
 
     return {name: number(name, value) for name, value in row.items()}
+
+
+def pack(
+    games: Games,
+    out: Path,
+    hold_out: Sequence[str] = (),
+    transcript: bool = False,
+    heads: Mapping[str, Any] | None = None,
+) -> CorpusFacts:
+    """`build` from any stream of (run name, game, calls). heads: the plan and the versions of each run, by its name."""
+    wanted = CorpusWanted(out, (), heads or {}, 0, 0, frozenset(hold_out), frozenset(), transcript, ())
+    return wanted.made_of(games).facts

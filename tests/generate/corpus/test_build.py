@@ -15,12 +15,12 @@ import pytest
 from liescope import cli
 from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.data_cards.tables import SPLITS, TABLES
-from liescope.generate.corpus.build import build, pack
+from liescope.generate.corpus.build import build
 from liescope.generate.corpus.corpus_facts import CorpusFacts
 from liescope.generate.corpus.publish import publish
 from liescope.generate.corpus.read import check, read, split_of
 from liescope.labeling.label import label_game
-from tests.generate.corpus.games import fail, play, stream
+from tests.generate.corpus.games import fail, pack, play, stream
 
 MakeRun = Callable[..., Path]
 

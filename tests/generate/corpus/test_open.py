@@ -15,10 +15,10 @@ import pytest
 from liescope.common.errors import BadData
 from liescope.data_cards.tables import TABLES, polars_schema
 from liescope.games.record import GameRecord
-from liescope.generate.corpus.build import build, pack
+from liescope.generate.corpus.build import build
 from liescope.generate.corpus.open import GAME_TABLES, as_corpus, open_games
 from liescope.generate.corpus.read import licences_of, read
-from tests.generate.corpus.games import fail, play, stream, wolves
+from tests.generate.corpus.games import fail, pack, play, stream, wolves
 
 MakeRun = Callable[[str, Iterable[GameRecord]], Path]
 

@@ -15,12 +15,11 @@ from liescope.common.errors import UsageError
 from liescope.data_cards.tables import TABLES
 from liescope.games.core import EventKind
 from liescope.games.record import GameRecord
-from liescope.generate.corpus.build import pack
 from liescope.generate.corpus.publish import publish
 from liescope.generate.corpus.read import read
 from liescope.generate.importers.importing import read_games
 from liescope.generate.runs.journal import Journal
-from tests.generate.corpus.games import as_classes, call, fail, play, stream
+from tests.generate.corpus.games import as_classes, call, fail, pack, play, stream
 from tests.generate.corpus.stand_in import Hub, hubs
 from tests.generate.importers import inspect_log
 

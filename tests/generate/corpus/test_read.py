@@ -16,9 +16,9 @@ import pytest
 from liescope.common.errors import BadData, UnknownName
 from liescope.data_cards.tables import SPLITS, TABLES
 from liescope.data_cards.tables.declare import DECEPTION_TYPES
-from liescope.generate.corpus.build import CorpusResult, pack
+from liescope.generate.corpus.build import CorpusResult
 from liescope.generate.corpus.read import check, read
-from tests.generate.corpus.games import as_classes, play, stream
+from tests.generate.corpus.games import as_classes, pack, play, stream
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from liescope.generate.corpus.build import pack
 from liescope.generate.corpus.read import check, read
 from liescope.labeling.lesson_tags import tag
-from tests.generate.corpus.games import play, stream, wolves
+from tests.generate.corpus.games import pack, play, stream, wolves
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,14 @@ from liescope.common.errors import BudgetSpent, PlanChanged, RunPaused
 from liescope.games.core import Ask
 from liescope.generate.players import player_registry
 from liescope.generate.players.player_protocol import PlayerContext
-from liescope.generate.players.prompts import Templates, load_prompts, read_templates, render, template_folder
-from liescope.generate.players.prompts.render import read_template
+from liescope.generate.players.prompts import render
+from liescope.generate.players.prompts.render import (
+    Templates,
+    load_prompts,
+    read_template,
+    read_templates,
+    template_folder,
+)
 from liescope.generate.runs.fork import fork
 from liescope.generate.runs.job import Playing
 from liescope.generate.runs.journal import Journal

@@ -43,8 +43,8 @@ OTHERS = (
 def test_a_lesson_that_says_the_same_in_other_words_is_left_out(book: LessonBook, text: str) -> None:
     book.add("g0", 0, [lesson(KEPT)])
     (proposal,) = book.add("g1", 1, [lesson(text)])
-    assert not proposal.kept
-    assert proposal.nearest >= NEAR
+    assert not proposal["kept"]
+    assert proposal["nearest"] >= NEAR
     assert [kept.text for kept in book.lessons] == [KEPT]
 
 
@@ -65,13 +65,13 @@ def test_a_repeat_that_differs_in_a_name_or_a_number_or_in_how_it_denies_is_left
     tmp_path: Path, one: str, other: str
 ) -> None:
     book = LessonBook(tmp_path / "a.jsonl", open_similarity(), ("Bob", "Charlie", "Dee"))
-    assert [proposal.kept for proposal in book.add("g0", 0, [lesson(one), lesson(other)])] == [True, False]
+    assert [proposal["kept"] for proposal in book.add("g0", 0, [lesson(one), lesson(other)])] == [True, False]
 
 
 def test_lessons_are_compared_within_their_kind_alone(book: LessonBook) -> None:
     (do,) = book.add("g0", 0, [lesson(KEPT)])
     (avoid,) = book.add("g1", 1, [lesson(KEPT, LessonKind.TO_AVOID)])
-    assert (do.kept, do.nearest, avoid.kept, avoid.nearest) == (True, None, True, None)
+    assert (do["kept"], do["nearest"], avoid["kept"], avoid["nearest"]) == (True, None, True, None)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,9 @@ def test_a_book_of_before_opens_and_goes_on(tmp_path: Path) -> None:
     path.write_text("".join(f"{json.dumps(line)}\n" for line in old))
     book = LessonBook(path, open_similarity(), ("Bob", "Charlie", "Dee"))
     assert [one.text for one in book.begin("g1")] == [line["text"] for line in old[1:]]
-    assert [p.kept for p in book.add("g1", 1, [lesson("Press players like Dee early and openly."), lesson(KEPT)])] == [
+    assert [
+        p["kept"] for p in book.add("g1", 1, [lesson("Press players like Dee early and openly."), lesson(KEPT)])
+    ] == [
         False,
         True,
     ]
@@ -109,7 +111,7 @@ def test_a_book_of_before_opens_and_goes_on(tmp_path: Path) -> None:
 
 def test_lessons_that_say_something_else_are_kept_in_the_order_in_which_they_came(book: LessonBook) -> None:
     for turn, text in enumerate((KEPT, *OTHERS)):
-        assert [proposal.kept for proposal in book.add(f"g{turn}", turn, [lesson(text)])] == [True]
+        assert [proposal["kept"] for proposal in book.add(f"g{turn}", turn, [lesson(text)])] == [True]
     assert [kept.text for kept in book.lessons] == [KEPT, *OTHERS]
 
 

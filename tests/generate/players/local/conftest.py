@@ -20,7 +20,7 @@ from liescope.generate.players.local.loading import (
     random_key,
     read_spec,
 )
-from liescope.generate.players.prompts import load_prompts
+from liescope.generate.players.prompts.render import load_prompts
 from tests.generate.players.local import small_model
 
 MOST = 12

@@ -26,7 +26,7 @@ from liescope.games import (
 )
 from liescope.games.core import ASSESSMENTS, CHOICES
 from liescope.games.game_registry import PROMPTS
-from liescope.generate.players.prompts import Prompt, Prompts, load_prompts
+from liescope.generate.players.prompts.render import Prompt, Prompts, load_prompts
 
 SHORT = WerewolfSpec(debate_turns=2, defence_turns=1)
 LESSONS = (Lesson(LessonKind.TO_DO, "OWN lesson one"), Lesson(LessonKind.WINNING_TACTIC, "OWN lesson two"))

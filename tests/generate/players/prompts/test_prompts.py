@@ -22,8 +22,7 @@ from liescope.games.mafia.words import PROMPTS as MAFIA
 from liescope.games.mafia.words import memory
 from liescope.games.narration import quoted
 from liescope.games.script.persona import PROFILES
-from liescope.generate.players.prompts import load_prompts
-from liescope.generate.players.prompts.render import read_templates, sample_asks
+from liescope.generate.players.prompts.render import load_prompts, read_templates, sample_asks
 from liescope.generate.players.scripted import ScriptedPlayer
 from tests.generate.players.prompts.random_games import MAFIAS, play
 

@@ -24,7 +24,7 @@ from liescope.games import (
     drive,
     start,
 )
-from liescope.generate.players.prompts import Prompt
+from liescope.generate.players.prompts.render import Prompt
 from tests.generate.players.prompts.random_games import SHORT, TABLES, play, prompts
 
 GAMES = 24
