@@ -36,13 +36,16 @@ class AskKind(StrEnum):
     FIND_CLAIMS = "find_claims"  # in the statement it is about, as a form {number: fields}; options: roles, sides
     TAG_LESSON = "tag_lesson"  # a rater's tags for the lesson that the ask is about, as a form {tag: values}
     BELIEFS = "beliefs"  # whether the claims in options are true, as a form {claim: (one of BELIEVED,)}
+    SECOND_ORDER = "second_order"  # whom each player in options suspects most, as a form {name: (name,)}
 
 
 ASSESSMENTS = frozenset({AskKind.SELF_ASSESSMENT, AskKind.PEER_ASSESSMENT})
 CHOICES = frozenset(
     {AskKind.KILL, AskKind.INVESTIGATE, AskKind.PROTECT, AskKind.BID, AskKind.VOTE, AskKind.EXPLAINED_VOTE}
 ) | {AskKind.CHOOSE}
-FORMS = frozenset({AskKind.REFLECTION, AskKind.NAME_ROLES, AskKind.TAG_LESSON, AskKind.FIND_CLAIMS, AskKind.BELIEFS})
+FORMS = frozenset({AskKind.REFLECTION, AskKind.NAME_ROLES, AskKind.TAG_LESSON}) | {
+    *(AskKind.FIND_CLAIMS, AskKind.BELIEFS, AskKind.SECOND_ORDER)
+}
 BELIEVED_TRUE, BELIEVED_FALSE, CANNOT_KNOW = "true", "false", "cannot know"
 BELIEVED = (BELIEVED_TRUE, BELIEVED_FALSE, CANNOT_KNOW)
 """The beliefs that somebody may hold about a claim."""
@@ -88,6 +91,7 @@ class EventKind(StrEnum):
     BELIEFS = (
         "beliefs"  # the actor; about its statement; data: judge (its own model), beliefs {claim: what it believes}
     )
+    SECOND_ORDER = "second_order"  # the actor; data: suspects {name: whom it is thought to suspect most}
     LESSON_TAGS = "lesson_tags"  # the actor; about a lesson; data: judge, tags {tag: values}
 
 

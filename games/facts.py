@@ -61,8 +61,8 @@ class EventData(TypedDict, total=False):
     those that a source found in a statement, both hidden from all seats; gold: a source's own label of a statement;
     notes: the leniencies needed to read the reply; suspicion: by name, 0 to 1; tied: who tied for most votes; votes,
     needed: counts; judge: the name of the rater; assessment: of a report or rating; kind: of a lesson; roles: by name,
-    the role that a rater named; choice: the move that was made; doubts: it treats a statement as false; tags: by field,
-    what a rater tagged; winner: a team.
+    the role that a rater named; suspects: by name, whom it is thought to suspect most; choice: the move that was made;
+    doubts: it treats a statement as false; tags: by field, what a rater tagged; winner: a team.
     """
 
     names: Sequence[str]
@@ -94,6 +94,7 @@ class EventData(TypedDict, total=False):
     kind: LessonList
     roles: Mapping[str, Sequence[str]]
     beliefs: Mapping[str, Sequence[str]]
+    suspects: Mapping[str, str]
     choice: str
     doubts: bool
     tags: Mapping[str, Sequence[str]]

@@ -48,7 +48,8 @@ class GameSpec(OptionsModel, ABC):
     empty deals them at random. message_limit: the longest message in characters, None for no limit. assess: after each
     statement its speaker reports on it and every other living player rates it. assess_share: the share of statements
     that are assessed. show_suspicion: players see their own running suspicions before they vote, so that the effect of
-    measuring on play can be measured too.
+    measuring on play can be measured too. second_order: before each ballot every
+    living player says whom each other one suspects most.
     """
 
     names: Names = Field(default=(), description="Names, separated by commas, or a CSV with the column name.")
@@ -62,6 +63,9 @@ class GameSpec(OptionsModel, ABC):
     )
     show_suspicion: Annotated[bool, LATER] = Field(
         default=False, description="Show voters their own running suspicions."
+    )
+    second_order: Annotated[bool, LATER] = Field(
+        default=False, description="Ask all before each vote whom each other player suspects most."
     )
 
     def replaced(self, **changed: Any) -> Self:

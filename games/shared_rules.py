@@ -71,8 +71,20 @@ def assessment(ask: Ask, reply: Reply, statement: Event) -> dict[str, Any]:
     }
 
 
-def remind(game: Game, phase: Phase) -> None:
-    """Show every living player its running suspicion of each other living player, if the options say so."""
+def before_votes(game: Game, phase: Phase) -> Generator[Asks, Replies, None]:
+    """If the options say so, ask every living player whom each other one suspects most, each to its own eyes alone, and
+    show it its running suspicion of each other living player.
+    """
+    if game.options.second_order:
+        asks = [game.ask(name, AskKind.SECOND_ORDER, phase, options=game.others(name)) for name in game.alive]
+        replies = yield game.batch(asks)
+        for ask, reply in zip(asks, replies, strict=True):
+            form = reply.form or {}
+            said = {name: form[name][0] for name in ask.options if form.get(name)}
+            found = {name: whom for name, whom in said.items() if whom in game.alive and whom != name}
+            why = "" if found else reply.problem or "no suspicion in the reply"
+            data: dict[str, Any] = {**({"suspects": found} if found else {}), **notes(reply)}
+            game.log(EventKind.SECOND_ORDER, phase, actor=ask.seat, audience=(ask.seat,), fallback=why, data=data)
     if not game.options.show_suspicion:
         return
     running = running_suspicion(game.events)
@@ -255,7 +267,7 @@ def choose(
 
 def ballot(game: Game, phase: Phase) -> Generator[Asks, Replies, list[str]]:
     """All living players vote simultaneously, each for another player; returns the votes in seating order."""
-    remind(game, phase)
+    yield from before_votes(game, phase)
     asks = [game.ask(name, AskKind.VOTE, phase, options=game.others(name)) for name in game.alive]
     replies = yield game.batch(asks)
     votes = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from liescope.data_cards.tables.rows import (
@@ -160,6 +160,19 @@ def role_guess_rows(record: GameRecord) -> Iterator[RoleGuessRow]:
                 target_role=roles[name],
                 guess=next(iter(guess), None),
             )
+
+
+def second_order_guesses(record: GameRecord) -> Iterator[tuple[bool, float]]:
+    """For each guess whom another player suspects most, if that player then chose its vote: whether it went there, and
+    the share of all players whom it could vote for that one is.
+    """
+    votes = [event for event in record.events if event.kind is EventKind.VOTE]
+    voters = Counter((vote.day, vote.phase) for vote in votes)
+    cast = {(vote.day, vote.phase, vote.actor): vote.target for vote in votes if not vote.fallback}
+    for event in record.events:
+        for name, whom in event.data.get("suspects", {}).items():
+            if target := cast.get((event.day, event.phase, name)):
+                yield target == whom, 1 / (voters[event.day, event.phase] - 1)
 
 
 def lesson_tag_rows(record: GameRecord) -> Iterator[LessonTagRow]:

@@ -21,13 +21,15 @@ from liescope.benchmark.analyses.conditions_of_play import PLAYERS, UNKNOWN, pre
 from liescope.benchmark.capability.count_sources import with_silent
 from liescope.benchmark.capability.counts import UNHEARD
 from liescope.common.errors import BadData, UsageError
+from liescope.common.text import number_of
 from liescope.games.core import AskKind
 from liescope.games.game_registry import GAMES, PROMPTS
 from liescope.games.record import Source, Status, person_of, player_of
 from liescope.games.shared_rules import BIDS
 from liescope.games.werewolf.rules import JESTER
-from liescope.generate.corpus.open import OpenedGames, check_apart, open_games, tables_of
+from liescope.generate.corpus.open import OpenedGames, check_apart, open_games, records, tables_of
 from liescope.generate.corpus.read import SILENT
+from liescope.labeling.acts import second_order_guesses
 from liescope.labeling.ledger import BY_IMPORTER, DENIED, RULES
 
 OPINIONS = frozenset({"statements", "ratings", "ranks", "guesses", "tags"})
@@ -295,6 +297,7 @@ def load_games(
     for path in paths:
         read.append(open_games(path, watch=watch_all))
     opened, said = with_silent(read, silent)
+    said += _second_order(paths, read)
     check_apart(opened, by_rater=True)
     runs = tuple(run for games in opened for run in _runs(games))
     if not any(run.finished for run in runs):
@@ -306,6 +309,24 @@ def load_games(
         told = "; ".join(why) or "none has finished yet"
         raise UsageError(f"{', '.join(map(str, paths))}: no finished game to analyse ({told})")
     return GameSet(runs, frames_of([games.tables for games in opened], pool), _sources(opened), pool, said)
+
+
+def _second_order(paths: Sequence[str | os.PathLike[str]], opened: Sequence[OpenedGames]) -> tuple[str, ...]:
+    """How often players knew whom the others suspect, in games that asked them; continuations are left out."""
+    asked = [
+        path
+        for path, games in zip(paths, opened, strict=True)
+        if any((run.plan.get("options") or {}).get("second_order") for run in games.runs)
+    ]
+    played = {game.game_id: game for path in asked for game in records(path) if "fork" not in game.meta}
+    found = [one for game in played.values() for one in second_order_guesses(game)]
+    if not found:
+        return ()
+    right, chance = (sum(one[at] for one in found) / len(found) for at in (0, 1))
+    return (
+        f"Second-order beliefs: of {number_of(len(found), 'answer')} about whom another player suspects most, "
+        f"{right:.1%} were right by that player's next vote; {chance:.1%} would be by chance.",
+    )
 
 
 def _runs(games: OpenedGames) -> Iterator[Run]:

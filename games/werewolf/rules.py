@@ -45,10 +45,10 @@ from liescope.games.shared_rules import (
     Contest,
     assess,
     ballot,
+    before_votes,
     legal_choice,
     notes,
     plurality,
-    remind,
     speech,
     strict_majority,
     talk,
@@ -205,7 +205,7 @@ class Werewolf(Game):
     def _first_vote(self) -> Generator[Asks, Replies, tuple[str, ...]]:
         """Everybody votes simultaneously, each with a reason; returns those who got votes, most votes first."""
         limit = self.spec.message_limit
-        remind(self, Phase.VOTING)
+        yield from before_votes(self, Phase.VOTING)
         asks = [
             self.ask(name, AskKind.EXPLAINED_VOTE, Phase.VOTING, options=self.others(name), limit=limit)
             for name in self.alive

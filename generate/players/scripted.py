@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Sequence
 from random import Random
 
-from liescope.games.core import Ask, AskKind, Event, Reply
+from liescope.games.core import Ask, AskKind, Event, EventKind, Reply
 from liescope.games.game_registry import SCRIPTS
 from liescope.games.record import Source
 from liescope.games.script.persona import Persona, Skills, draws, parse_spec
@@ -47,6 +49,8 @@ class ScriptedPlayer:
         if ask.kind is AskKind.BELIEFS:
             every = {claim: believed(FoundClaim.of(claim), ask.seat, self._game, view) for claim in ask.options}
             return Reply(form={claim: (verdict,) for claim, verdict in every.items()})
+        if ask.kind is AskKind.SECOND_ORDER:
+            return Reply(form=suspects(ask, view))
         if ask.kind is not AskKind.TAG_LESSON:
             return self._script(self._who, ask, view)
         lesson = next((event.text for event in reversed(view) if event.index == ask.about), None)
@@ -62,6 +66,24 @@ class ScriptedPlayer:
 def open_scripted(argument: str, context: PlayerContext) -> ScriptedPlayer:
     """The player of `scripted:ARGUMENT`. Raises UnknownName or UsageError for a spec that cannot be read."""
     return ScriptedPlayer(*parse_spec(argument), context.game)
+
+
+def suspects(ask: Ask, view: Sequence[Event]) -> dict[str, tuple[str, ...]]:
+    """For each other player, whom it last voted for or, since then, named first; else the one that was named most."""
+    table = (*ask.options, ask.seat)
+    last: dict[str, str] = {}
+    named: Counter[str] = Counter()
+    for event in view:
+        if event.kind is EventKind.STATEMENT:
+            of = [name for name in table if name != event.actor and re.search(rf"\b{re.escape(name)}\b", event.text)]
+            heard = sorted(of, key=event.text.find)[:1]
+        else:
+            heard = [event.target or ""] if event.kind is EventKind.VOTE else []
+        named.update(heard)
+        if heard and heard[0] in table:
+            last[event.actor or ""] = heard[0]
+    said = {name: max((one for one in table if one != name), key=lambda one: named[one]) for name in ask.options}
+    return {name: (last.get(name, whom),) for name, whom in said.items()}
 
 
 def tag_lesson(text: str, random: Random) -> dict[str, tuple[str, ...]]:

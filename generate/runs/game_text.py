@@ -171,9 +171,14 @@ def event_words(event: Event) -> tuple[str, str] | None:
         EventKind.LESSON: (f"{who} learned ({event.data.get('kind')}): {event.text}", _SECRET),
         EventKind.ROLES_NAMED: (f"{namer}: {_form(event.data.get('roles', {}))}", _LABEL),
         EventKind.BELIEFS: (f"{who} believes: {_form(event.data.get('beliefs', {}))}", _LABEL),
+        EventKind.SECOND_ORDER: (f"{who} thinks: {_suspicions(event.data.get('suspects', {}))}", _LABEL),
         EventKind.LESSON_TAGS: (f"{rater} on {who}'s lesson: {_form(event.data.get('tags', {}))}", _LABEL),
     }
     return lines.get(event.kind)
+
+
+def _suspicions(suspects: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} suspects {whom}" for name, whom in suspects.items())
 
 
 def _form(form: Mapping[str, Sequence[str]]) -> str:

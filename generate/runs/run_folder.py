@@ -271,7 +271,7 @@ def _window(text: str, start: int) -> str:
 
 
 SPARED = "spared"  # the setting that names whom a scripted night kills last
-MEASURING = frozenset({"assess", "assess_share"})
+MEASURING = frozenset({"assess", "assess_share", "second_order"})
 
 
 def plan_settings(plan: Mapping[str, Any]) -> dict[str, str]:

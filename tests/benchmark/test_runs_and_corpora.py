@@ -10,6 +10,7 @@ from liescope.benchmark.analyses.frames import load_games, settings
 from liescope.benchmark.capability.count_sources import load_conditions
 from liescope.common.errors import UsageError
 from liescope.generate.corpus.build import build
+from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.play import play
 from liescope.generate.runs.rating import label
 from tests.benchmark.analyses.made import SCHEMAS
@@ -73,3 +74,17 @@ def test_a_run_and_its_corpus_side_by_side_would_count_twice(made: Path) -> None
         load_conditions([made / "mini-1", made / "corpus" / "mini"])
     with pytest.raises(UsageError, match="count twice"):
         load_games([made / "wolves", made / "corpus" / "wolves"])
+
+
+def test_second_order_beliefs_are_scored_alike_in_a_run_and_its_corpus_where_they_were_asked_for(
+    tmp_path: Path,
+) -> None:
+    for asked in (True, False):
+        run, corpus = tmp_path / f"run-{asked}", tmp_path / f"corpus-{asked}"
+        play("mini-mafia", players=["scripted:bold"], games=2, second_order=asked, out=run)
+        build([run], out=corpus)
+        said = [[note for note in load_games([source]).notes if "Second-order" in note] for source in (run, corpus)]
+        assert said[0] == said[1]
+        assert bool(said[0]) == asked
+        with Journal.open(run) as journal:
+            assert not any("second_order" in game.meta["settings"] for game in journal.records())

@@ -36,6 +36,7 @@ from liescope.games.core import (
 from liescope.games.deal.rules import DealSpec
 from liescope.games.game_options import GameSpec
 from liescope.games.mafia.rules import MINI_MAFIA, MafiaSpec
+from liescope.games.one_night.rules import OneNightSpec
 from liescope.games.playable import PlayableGame
 from liescope.games.rated_game import RatedGame, RatingSpec
 from liescope.games.record import (
@@ -79,6 +80,10 @@ TABLES: dict[str, GameSpec] = {  # each begins with the name of its game
     "werewolf of one day": SHORT.replaced(days=1),
     "werewolf assessed": SHORT.replaced(villagers=4, debate_turns=2, defence_turns=1, assess=True),
     "werewolf assessed in part": SHORT.replaced(assess=True, assess_share=0.3, show_suspicion=True),
+    "werewolf asked what the others think": SHORT.replaced(
+        villagers=4, second_order=True, show_suspicion=True, assess=True
+    ),
+    "one-night-werewolf asked what others think": OneNightSpec(second_order=True),
     "deal with one buyer on one day": DealSpec(buyers=1, days=1, rounds=2, assess=True),
     "two-truths with one guesser": TwoTruthsSpec(guessers=1, turns=1),
     "werewolf with a jester who learns": SHORT.replaced(learning=True, lessons=LESSONS),
@@ -157,6 +162,8 @@ def usable(ask: Ask, random: Random) -> Reply:
         return Reply(choice=random.choice(ask.options), text=random.choice(TEXTS), **hidden)
     if ask.kind in ASSESSMENTS:
         return Reply(assessment=Assessment(random.random() < 0.5, "omission", 0.5, 0.25, "a feeling"), **hidden)
+    if ask.kind is AskKind.SECOND_ORDER:
+        return Reply(form=dict.fromkeys(ask.options, (ask.seat,)), **hidden)
     if ask.kind in FORMS:
         return Reply(form={"to_do": ("Wait.", "Vote late."), "order": ("2",), "Alice": ("villager",)}, **hidden)
     return Reply(choice=random.choice(ask.options), **hidden)
@@ -348,6 +355,7 @@ OWN = {
     EventKind.LESSON,
     EventKind.ROLES_NAMED,
     EventKind.LESSON_TAGS,
+    EventKind.SECOND_ORDER,
 }
 SHARED = {EventKind.PARTNERS, EventKind.KILLER, EventKind.PROPOSAL, EventKind.KILL}  # by all who hold one role
 
@@ -374,7 +382,7 @@ def test_asks_are_well_formed(plays: list[Played]) -> None:
                 assert ask.game == game.game_id
                 assert ask.day == batch.day
                 assert ask.seat in batch.alive or ask.kind in (AskKind.REFLECTION, AskKind.TAG_LESSON)
-                assert bool(ask.options) == (ask.kind in CHOICES or ask.kind is AskKind.NAME_ROLES)
+                assert bool(ask.options) == (ask.kind in CHOICES | {AskKind.NAME_ROLES, AskKind.SECOND_ORDER})
                 assert len(set(ask.options)) == len(ask.options)
                 if ask.kind is AskKind.BID:
                     assert ask.options == BIDS
@@ -449,6 +457,7 @@ DONE: dict[str, tuple[set[AskKind], set[EventKind]]] = {
     "reflection": ({AskKind.REFLECTION}, {EventKind.REFLECTION}),
     "roles": ({AskKind.NAME_ROLES}, {EventKind.ROLES_NAMED}),
     "tags": ({AskKind.TAG_LESSON}, {EventKind.LESSON_TAGS}),
+    "second order": ({AskKind.SECOND_ORDER}, {EventKind.SECOND_ORDER}),
 }
 ANSWERED = {ask: name for name, (asks, _) in DONE.items() for ask in asks}
 SHOWN = {event: name for name, (_, events) in DONE.items() for event in events}

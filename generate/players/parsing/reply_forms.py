@@ -130,6 +130,9 @@ def read_form(ask: Ask, text: str) -> Reply:
     if ask.kind is AskKind.NAME_ROLES:
         roles = _roles(data.items() if data is not None else _lines(text, notes), ask.options)
         return _form(roles or None, notes, "no player's role is named")
+    if ask.kind is AskKind.SECOND_ORDER:
+        pairs = data.items() if data is not None else _lines(text, notes, "suspicions")
+        return _form(_suspects(pairs, ask) or None, notes, "nobody's suspicion is named")
     if data is None:
         return _form(None, notes, "no JSON in the reply")
     if ask.kind is AskKind.TAG_LESSON:
@@ -174,6 +177,19 @@ def _roles(pairs: Iterable[tuple[str, Any]], names: Sequence[str]) -> dict[str, 
     return found
 
 
+def _suspects(pairs: Iterable[tuple[str, Any]], ask: Ask) -> dict[str, tuple[str, ...]]:
+    """The one player that each of the others is said to suspect; values that name several, or itself, are left out."""
+    spelled = {name.casefold(): name for name in (*ask.options, ask.seat)}
+    found: dict[str, tuple[str, ...]] = {}
+    for key, value in pairs:
+        who = spelled.get(str(key).strip().casefold())
+        said = " ".join(text[:LONGEST_LESSON] for text in _texts(value)).casefold()
+        named = {name for as_read, name in spelled.items() if re.search(rf"(?<!\w){re.escape(as_read)}(?!\w)", said)}
+        if who in ask.options and len(named) == 1 and who not in named:
+            found[who] = (named.pop(),)
+    return found
+
+
 def _role(value: Any) -> str:
     """The one role that a value names; "" if it names none or several, or says what someone is not."""
     words = {word for text in _texts(value) for word in _WORD.findall(text[:LONGEST_LESSON].casefold())}
@@ -181,7 +197,7 @@ def _role(value: Any) -> str:
     return roles.pop() if len(roles) == 1 and not words & _NEGATIONS else ""
 
 
-def _lines(text: str, notes: list[str]) -> list[tuple[str, str]]:
+def _lines(text: str, notes: list[str], what: str = "roles") -> list[tuple[str, str]]:
     """ "Name: role", one per line."""
     found = []
     for line in text.splitlines()[:200]:
@@ -189,7 +205,7 @@ def _lines(text: str, notes: list[str]) -> list[tuple[str, str]]:
         if parts:
             found.append((parts[1].strip(" \t*_`\"'-#.0123456789"), parts[2]))
     if found:
-        notes.append("roles line by line")
+        notes.append(f"{what} line by line")
     return found
 
 
@@ -482,6 +498,9 @@ def response_format(ask: Ask, bounds: bool = False) -> dict[str, Any]:
     if ask.kind is AskKind.BELIEFS:
         verdict = {"type": "string", "enum": list(BELIEVED)}
         return _strict("beliefs", {str(number): verdict for number in range(1, len(ask.options) + 1)})
+    if ask.kind is AskKind.SECOND_ORDER:
+        others = {name: [one for one in (*ask.options, ask.seat) if one != name] for name in ask.options}
+        return _strict("suspects", {name: {"type": "string", "enum": given} for name, given in others.items()})
     if ask.kind is AskKind.FIND_CLAIMS:
         fields = dict.fromkeys(FIELDS, _TEXT)
         claim = {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}

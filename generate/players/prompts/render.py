@@ -97,6 +97,7 @@ FIXED: dict[str, Any] = {
 SHARED = {
     AskKind.FIND_CLAIMS: frozenset({"names", "speaker", "statement", "options"}),
     AskKind.BELIEFS: frozenset({"name", "day", "phase", "claims"}),
+    AskKind.SECOND_ORDER: frozenset({"name", "day", "phase", "options"}),
 }
 """Questions with one template for all games, which a set may replace."""
 
@@ -163,7 +164,9 @@ class Prompts:
             raise PlayerFailed(f"the prompt template {name}.jinja fails in this game: {error}") from error
 
 
-_NOT_TOLD = frozenset({EventKind.BID, EventKind.SELF_REPORT, EventKind.RATING, EventKind.SUSPICION})
+_NOT_TOLD = frozenset({EventKind.BID, EventKind.SELF_REPORT, EventKind.RATING, EventKind.SUSPICION}) | {
+    EventKind.SECOND_ORDER
+}
 
 
 def remembered(ask: Ask, view: Sequence[Event], last: int | None) -> Sequence[Event]:
@@ -303,7 +306,7 @@ def compiled(found: Templates, game: str) -> Prompts:
             templates[name] = _load(own, found.where / file, found.sources[file], family, name)
         elif f"{STANDARD}{file}" in found.sources:
             templates[name] = standard.get_template(file)
-        elif name not in family.optional:
+        elif name not in family.optional and name not in SHARED:
             lacking = family.rating | family.optional
             needed = ", ".join(f"{name}.jinja" for name in family.variables if name not in lacking)
             raise UsageError(f"the prompt template {found.where / name}.jinja is missing; a set needs {needed}")

@@ -156,6 +156,7 @@ _BROUGHT = {
     AskKind.NAME_ROLES: "roles_named",
     AskKind.FIND_CLAIMS: "claims_found",
     AskKind.BELIEFS: "beliefs",
+    AskKind.SECOND_ORDER: "second_order",
     AskKind.TAG_LESSON: "lesson_tags",
 }
 _KIND_OF = {kind.value: (name,) for kind, name in _BROUGHT.items()} | {AskKind.EXPLAINED_VOTE.value: ("vote", "words")}
