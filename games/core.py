@@ -43,6 +43,7 @@ ASSESSMENTS = frozenset({AskKind.SELF_ASSESSMENT, AskKind.PEER_ASSESSMENT})
 CHOICES = frozenset(
     {AskKind.KILL, AskKind.INVESTIGATE, AskKind.PROTECT, AskKind.BID, AskKind.VOTE, AskKind.EXPLAINED_VOTE}
 ) | {AskKind.CHOOSE}
+SPEECH = frozenset({AskKind.SPEAK, AskKind.EXPLAINED_VOTE})
 FORMS = frozenset({AskKind.REFLECTION, AskKind.NAME_ROLES, AskKind.TAG_LESSON}) | {
     *(AskKind.FIND_CLAIMS, AskKind.BELIEFS, AskKind.SECOND_ORDER)
 }

@@ -5,6 +5,7 @@ What others say is read in two ways: for its firmness, as in every game, and for
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -74,16 +75,8 @@ def believe(seen: Knowledge) -> dict[str, float]:
     return {name: scores[name] for name in others}
 
 
-# The deception that a move is when a werewolf makes it, which always knows better.
-_LIES: dict[str, Kind] = {
-    "report/guilty": Kind.FABRICATION,
-    "report/clean": Kind.FABRICATION,
-    "claim_villager": Kind.STRATEGIC_DECEPTION,
-    "deny": Kind.STRATEGIC_DECEPTION,
-    "accuse": Kind.MISDIRECTION,
-    "doubt": Kind.MISDIRECTION,
-    "centre": Kind.DISTORTION,
-    "small_talk": Kind.OMISSION,
+_LIES = {
+    move: Kind(kind) for move, kind in tomllib.loads(Path(__file__).with_name("lies.toml").read_text("utf-8")).items()
 }
 
 

@@ -28,50 +28,10 @@ def _any(phrases: Sequence[str]) -> str:
 
 _CUES = regex(rf"\b(?:(?P<shaky>{_any(_WORDS['shaky'])})|{_any(_WORDS['firm'])})\b")
 _CLAUSE = regex(r"[.!?;,:…\n]+|\s[–—-]\s|\bbut\b|\bwhile\b|\bso\b")
-_MORE = r"(?:\W+\w+){0,2}?\W+"
-_DETECTIVE = regex(
-    r"\bi(?: a|')m (?:indeed )?(?:the|a|your|our) (?:\w+ )?detective\b|\bas (?:the|your) detective\b|"
-    r"\bdetective here\b|\bi was dealt the detective\b|\bmy role is (?:the )?detective\b|\bi was the detective\b"
-)
-_VILLAGER = regex(
-    rf"\bi(?: a|')m (?:just |only |simply )?(?:a|another|one of the)(?:{_MORE}|\W+)villagers?\b|"
-    r"\bi(?: a|')m (?:not the mafioso|innocent|with the town|town)\b|\bmy role is (?:a )?(?:plain )?villager\b|"
-    r"\bas a (?:\w+ )?villager\b|\bvillager here\b"
-)
-_HARMLESS = regex("villager|innocent|town|not the mafioso")  # every match of _VILLAGER contains this
-_LOOKED = regex(r"\bi (?:have |did )?(?:investigated?|checked|looked into)\b|\bmy (?:investigation|check)\b")
-_PRONOUN = regex(r"\b(?:they|them|their|he|him|his|she|her|the story)(?:'re|'s)?\b")
-_NOT = r"(?:not|isn't|aren't|wasn't|never|no|can't be|cannot be|nothing)"
-_GUILTY = regex(
-    r"\b(?:mafioso|mafia|(?:were)?wol(?:f|ves)|guilty|killers?|who killed|lying|liar|lied|lies|"
-    r"made (?:that|it|this) up|invented|suspicious|"
-    r"suspect|hiding|dodg\w+|deflect\w+|evasive|shifty|nervous|fishy|odd|off|too quiet|too quick|kept silent|stalling|"
-    r"hardly said|told us nothing|and then another|same story twice|changed? (?:\w+ )?(?:story|tune)|avoid\w*|"
-    r"(?:doesn't|does not) (?:add up|fit)|(?:don't|do not) buy|has to go|should go|pushing)\b"
-)
-_STRONG = regex(
-    r"\b(?:mafioso|mafia|(?:were)?wol(?:f|ves)|guilty|killers?|who killed|lying|liar|lied|"
-    r"made (?:that|it|this) up|invented)\b"
-)
-_CLEAN = regex(
-    rf"\b(?:innocent|clean|cleared|trustworthy|trust|believe|honest|town|on our side|villager|genuine|"
-    rf"makes sense|is right|agree|with me|credible|"
-    rf"{_NOT} (?:\w+ )?(?:the |a )?(?:mafioso|mafia|(?:were)?wolf|guilty|lying))\b"
-)
-_DISBELIEF = regex(r"\b(?:don't|can't|do not|cannot|hardly)\b")
-_AGAINST = regex(
-    r"\b(?:(?<!not )vot(?:e|ing|es)(?: is| goes)?(?: for| on| against| out| to)?|suspect|suspicious of|"
-    r"(?<!no )(?<!without a )doubt|accuse|blame|(?<!not )arrest|(?<!not )exile|against|eyes on|"
-    r"pressure on|wary of|worried about|"
-    r"(?:don't|do not|can't|cannot|not|hardly|never)(?: \w+)? (?:trust|believe|buy|agree with)|problem with|"
-    r"heard nothing from|look (?:\w+ )?at)(?: \w+)?\W*$"
-)
-_FOR = regex(r"\b(?:agree with|trust|believe|vouch for|side with|stand with|(?:i'm|am) with|defend|back|follow)\W*$")
-_RETOLD = regex(
-    r"\W*(?:\w+ )?(?:wants|accus\w+|says|said|claims|claimed|thinks|told|went after|pointing at|put|suspects|blames|"
-    r"vote[ds]|brought up)\b"
-)
-_PLEAD = regex(r"\b(?:trust me|believe me|please|beg|regret|heart|hurts?|friends?|fair|let me down|shame|alone)\b")
+_HEARS = {
+    name: regex(re.sub(r"<(\w+)>", lambda part: str(_WORDS["parts"][part[1]]), "".join(pieces)))
+    for name, pieces in _WORDS["patterns"].items()
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,15 +80,15 @@ def read(text: str, names: tuple[str, ...]) -> MessageContent:
                 accused[name] = max(accused.get(name, 0.0), weight)
             else:
                 cleared[name] = None
-    detective = "detective" in lower and _DETECTIVE.search(lower)
-    villager = not detective and _HARMLESS.search(lower) and _VILLAGER.search(lower)
+    detective = "detective" in lower and _HEARS["detective"].search(lower)
+    villager = not detective and _HEARS["harmless"].search(lower) and _HEARS["villager"].search(lower)
     return MessageContent(
         max(-MOST, min(MOST, CUE * firmness)),
         "detective" if detective else "villager" if villager else "",
         tuple(accused.items()),
         tuple(name for name in cleared if name not in accused),
-        _LOOKED.search(lower) is not None,
-        _PLEAD.search(lower) is not None,
+        _HEARS["looked"].search(lower) is not None,
+        _HEARS["plead"].search(lower) is not None,
     )
 
 
@@ -148,14 +108,14 @@ def _clause(clause: str, names: tuple[str, ...], last: str) -> _Clause:
     find, known = _names(names)
     weighed: list[tuple[str, float]] = []
     places = [match.span() for match in find.finditer(clause)]
-    if not places and last and _PRONOUN.search(clause):
+    if not places and last and _HEARS["pronoun"].search(clause):
         weight = _weigh("", clause)
         if weight is not None:
             weighed.append((last, weight))
     for number, (begin, end) in enumerate(places):
         before = clause[places[number - 1][1] if number else 0 : begin]
         after = clause[end : places[number + 1][0] if number + 1 < len(places) else len(clause)]
-        if number and _RETOLD.match(before):
+        if number and _HEARS["retold"].match(before):
             continue  # what someone else said about this player
         last = known[clause[begin:end]]
         weight = _weigh(before, after)
@@ -169,12 +129,12 @@ _cached = lru_cache(maxsize=8192)(_clause)  # cached: scripted players often rep
 
 def _weigh(before: str, after: str) -> float | None:
     """The weight of an accusation in the words around a name, 0 if they clear it, None if they say nothing about it."""
-    if against := _AGAINST.search(before):
+    if against := _HEARS["against"].search(before):
         return 1.0 if against[0].startswith("vot") else 0.5
-    if _FOR.search(before):
+    if _HEARS["for"].search(before):
         return 0.0
-    if _CLEAN.search(after):
-        return 0.5 if _DISBELIEF.search(after) else 0.0
-    if _GUILTY.search(after):
-        return 1.0 if _STRONG.search(after) else 0.5
+    if _HEARS["clean"].search(after):
+        return 0.5 if _HEARS["disbelief"].search(after) else 0.0
+    if _HEARS["guilty"].search(after):
+        return 1.0 if _HEARS["strong"].search(after) else 0.5
     return None

@@ -17,10 +17,9 @@ from liescope.common.leaks import check_no_secret, check_text
 from liescope.common.reading import read_text
 from liescope.data_cards.licences import may_not_be_shared
 from liescope.data_cards.tables import SPLITS, TABLES
-from liescope.generate.corpus.hub import check_repo, endpoint, plain_errors, saved_token, writer
+from liescope.generate.corpus.hub import Kind, check_repo, endpoint, plain_errors, saved_token, writer
 from liescope.generate.corpus.read import CARD_FILE, CROISSANT_FILE, FACTS_FILE, check, data_file, read_facts
 
-Kind = Literal["dataset", "model"]
 _AT: Mapping[Kind, str] = {"dataset": "datasets/", "model": ""}
 _WHAT: Mapping[Kind, str] = {"dataset": "Data", "model": "Model"}
 

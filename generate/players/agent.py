@@ -12,7 +12,7 @@ from typing import ClassVar
 from liescope.common.errors import UsageError
 from liescope.games.core import Ask, Event, Reply
 from liescope.games.record import Source
-from liescope.generate.players.player_protocol import PlayerContext
+from liescope.generate.players.player_protocol import AtOnce, PlayerContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,15 +24,12 @@ class AgentDesk:
 
 
 @dataclass(frozen=True, slots=True)
-class Agent:
+class Agent(AtOnce):
     """Whoever answers from outside. model: their name in tables."""
 
     model: str
     desk: AgentDesk
     source: ClassVar[Source] = Source.MODEL
-
-    async def prepare(self) -> None:
-        """Nothing to prepare."""
 
     async def answer(self, ask: Ask, view: Sequence[Event]) -> Reply:  # noqa: ARG002
         """Waits for the answer. Raises the reason why the table closed."""
@@ -40,9 +37,6 @@ class Agent:
         self.desk.open[ask.seat] = ask, reply
         self.desk.asked.set()
         return await reply
-
-    async def close(self) -> None:
-        """Nothing to close."""
 
 
 def open_agent(argument: str, context: PlayerContext) -> Agent:

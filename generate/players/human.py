@@ -13,10 +13,10 @@ from random import SystemRandom
 
 from liescope.common.errors import LiescopeError, UsageError
 from liescope.common.model_names import PEOPLE
-from liescope.games.core import Ask, AskKind, Event, Reply
+from liescope.games.core import SPEECH, Ask, Event, Reply
 from liescope.games.record import Source
 from liescope.games.withdrawal import NAME as WITHDRAWN
-from liescope.generate.players.player_protocol import Attempt, PlayerContext
+from liescope.generate.players.player_protocol import AtOnce, Attempt, PlayerContext
 
 LONGEST_NAME = 32
 LEFT = "left the game"
@@ -39,7 +39,7 @@ class SeatPatience:
 
     def of(self, ask: Ask, away: bool) -> float:
         """The seconds that an ask may take."""
-        patient = self.words if ask.kind in (AskKind.SPEAK, AskKind.EXPLAINED_VOTE) else self.choices
+        patient = self.words if ask.kind in SPEECH else self.choices
         return min(patient, self.away) if away else patient
 
 
@@ -116,7 +116,7 @@ class AskDesk:
             del self._waiting[person]
 
 
-class HumanPlayer:
+class HumanPlayer(AtOnce):
     """A person behind a desk. model: the pseudonym."""
 
     source = Source.HUMAN
@@ -126,9 +126,6 @@ class HumanPlayer:
         self._log = context.log
         self._desk = context.shared.once(AskDesk, _no_desk)
 
-    async def prepare(self) -> None:
-        """Nothing to prepare."""
-
     async def answer(self, ask: Ask, view: Sequence[Event]) -> Reply:  # noqa: ARG002
         """Waits for the person; how long they took is logged as latency. They see the view on a page, not here."""
         begun = time.monotonic()
@@ -136,9 +133,6 @@ class HumanPlayer:
         taken = (time.monotonic() - begun) * 1000
         self._log(Attempt(ask.game, ask.step, ask.seat, 1, reply.raw, reply.problem, latency_ms=round(taken)))
         return reply
-
-    async def close(self) -> None:
-        """Nothing to close."""
 
 
 def open_human(argument: str, context: PlayerContext) -> HumanPlayer:

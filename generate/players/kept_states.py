@@ -29,12 +29,11 @@ from pydantic import BeforeValidator, Field, model_validator
 from liescope.common.errors import BadData, UsageError
 from liescope.common.reading import Reading, read_bytes, read_text
 from liescope.common.stores import check_not_in_store, local
-from liescope.games.core import Ask, AskKind, Place
+from liescope.games.core import SPEECH, Ask, Place
 from liescope.generate.players.player_registry import SeatOptions
 
 ASKED_FOR = {"kv_transfer_params": {"include_output_tokens": True}}
 """What a request for hidden states holds."""
-_SPOKEN = (AskKind.SPEAK, AskKind.EXPLAINED_VOTE)
 _NAMED = re.compile(r"[?&]states_to=([^&\"]+)")
 _LARGEST = 2**32  # bytes of a server's file
 _LOCKED, _PATIENCE, _PAUSE = 60.0, 2.0, 0.05  # seconds to wait for a locked file, for one to appear, and between looks
@@ -220,7 +219,7 @@ def _said(
 ) -> Mapping[str, Mapping[Place, tuple[tuple[int, ...], NDArray[np.float16]]]]:
     """By model and statement, its layers and states."""
     found: dict[str, dict[Place, tuple[tuple[int, ...], NDArray[np.float16]]]] = {}
-    for one in (one for folder in folders for one in read_states(folder) if one.kind in _SPOKEN):
+    for one in (one for folder in folders for one in read_states(folder) if one.kind in SPEECH):
         place = one.game_id, one.speaker, one.day, one.phase, one.round
         found.setdefault(one.model, {})[place] = one.layers, one.states[-1] if last else one.mean.astype(np.float16)
     return found

@@ -262,6 +262,16 @@ class Player(Protocol):
     async def close(self) -> None: ...
 
 
+class AtOnce:
+    """The part of a player that has nothing to prepare and nothing to close."""
+
+    async def prepare(self) -> None:
+        """Nothing to prepare."""
+
+    async def close(self) -> None:
+        """Nothing to close."""
+
+
 def waits_for(player: Player) -> str:
     """The host that a player asks, which takes only so many requests at once; "" for players that ask none."""
     return str(getattr(player, "host", ""))

@@ -12,7 +12,7 @@ from liescope.games.game_registry import SCRIPTS
 from liescope.games.record import Source
 from liescope.games.script.persona import Persona, Skills, draws, parse_spec
 from liescope.games.vocabulary import FoundClaim
-from liescope.generate.players.player_protocol import PlayerContext
+from liescope.generate.players.player_protocol import AtOnce, PlayerContext
 from liescope.labeling.beliefs import believed
 from liescope.labeling.claims import find_claims
 from liescope.labeling.lesson_tags import CATEGORIES, ORDERS, tag
@@ -21,7 +21,7 @@ _SLIP = 0.12  # how often a rater misses or adds a tag, or mistakes the order
 _NOTHING = Reply(problem="what the ask is about is not in the view")
 
 
-class ScriptedPlayer:
+class ScriptedPlayer(AtOnce):
     """Answers every ask from nothing but the seat's view and the planted skills, and keeps no state: its random draws
     depend on the game's id, the place in the game, the seat, the kind of ask and the spec.
 
@@ -36,9 +36,6 @@ class ScriptedPlayer:
         self._who = Persona(model, skills, find_claims)
         self._game = game
         self._script = SCRIPTS[game]
-
-    async def prepare(self) -> None:
-        """Nothing to prepare."""
 
     async def answer(self, ask: Ask, view: Sequence[Event]) -> Reply:
         """Never suspends. A statement's `private` holds planted_type, a name of the taxonomy, and intent, its moves."""
@@ -58,9 +55,6 @@ class ScriptedPlayer:
             return _NOTHING
         place = ask.game, ask.seat, ask.day, ask.phase.value, ask.round, ask.kind.value, lesson
         return Reply(form=tag_lesson(lesson, draws(self.model, *place)))
-
-    async def close(self) -> None:
-        """Nothing to close."""
 
 
 def open_scripted(argument: str, context: PlayerContext) -> ScriptedPlayer:

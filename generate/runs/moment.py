@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from liescope.common.errors import BadData, LiescopeError, UsageError
 from liescope.common.text import plain
-from liescope.games.core import Ask, AskKind, Event, EventKind, Game, Lesson, LessonKind, Replies, Reply
+from liescope.games.core import SPEECH, Ask, Event, EventKind, Game, Lesson, LessonKind, Replies, Reply
 from liescope.games.rated_game import RatedGame
 from liescope.games.record import GameRecord, reply_from_json, reply_to_json
 from liescope.games.record_checks import check_reply
@@ -262,7 +262,6 @@ def _rating(journal: Journal, rated: GameRecord) -> Game:
 
 Message = dict[str, str]
 """One message of a chat: its role ("system", "user" or "assistant") and its content."""
-SPEECH = frozenset({AskKind.SPEAK, AskKind.EXPLAINED_VOTE})
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,11 +21,10 @@ from pydantic import Field
 from liescope.common.errors import MissingExtra, PlayerFailed, UsageError
 from liescope.common.reading import Reading
 from liescope.common.sentence_encoder import check_name, read_transformer, transformer_folder
-from liescope.games.core import ASSESSMENTS, FORMS, AskKind
+from liescope.games.core import ASSESSMENTS, FORMS, SPEECH, AskKind
 from liescope.generate.players.kept_states import StatesOptions
 from liescope.generate.players.parsing.choice import split_reasoning
 
-_SPEECH = frozenset({AskKind.SPEAK, AskKind.EXPLAINED_VOTE})
 _TOKENS_OF_A_CHOICE, _TOKENS_OF_A_SPEECH, _TOKENS_OF_A_FORM, _TOKENS_OF_THOUGHT = 96, 256, 1024, 2048
 _SHOWN = ("think", "reasoning_effort", "top_k", "seed")  # shown in tables, beside the options of every seat
 CHOICES = "give the Hub id of a causal language model that you can reach, or its folder"
@@ -80,7 +79,7 @@ class LocalSpec:
         if most := self.options.at(kind).get("max_tokens"):
             return int(most)
         form = kind in ASSESSMENTS | FORMS
-        most = _TOKENS_OF_A_FORM if form else _TOKENS_OF_A_SPEECH if kind in _SPEECH else _TOKENS_OF_A_CHOICE
+        most = _TOKENS_OF_A_FORM if form else _TOKENS_OF_A_SPEECH if kind in SPEECH else _TOKENS_OF_A_CHOICE
         return most + _TOKENS_OF_THOUGHT * thinks
 
 
