@@ -52,7 +52,7 @@ class ClaimData(TypedDict, total=False):
 
 
 class EventData(TypedDict, total=False):
-    """The facts of an event.
+    """The facts of an event; a SETUP may hold any option of its game, and an ACT facts of a game's own.
 
     names: players, in seating order; composition: the number of cards of each role; rounds, debate_turns,
     defence_turns, days, centre, reveal_dead, mutual_discovery: options of the game; role: a role, or "not ROLE"; seen:

@@ -117,7 +117,8 @@ def read_transcripts(corpus: Corpus, splits: Sequence[str] = SPLITS) -> dict[str
     games = collected(read(corpus, "games").filter(wanted).select("game_id", "game", "seats"), corpus)
     heard = read(corpus, "statements").filter(wanted).select("statement_id", "read_notes", "audience", "reasoning")
     happened = read(corpus, "events").filter(wanted & pl.col("kind").is_in(list(_TURNS))).select(_EVENT)
-    happened = happened.with_columns(statement_id=pl.format("{}:{}", "game_id", "index"))
+    # pl.format panics on no rows (polars 2.1, streaming)
+    happened = happened.with_columns(statement_id=pl.col("game_id") + ":" + pl.col("index").cast(pl.String))
     told = happened.join(heard.with_columns(heard=True), on="statement_id", how="left").drop("statement_id")
     named = pl.col("game_id", "kind", "phase", "actor", "target").cast(pl.Categorical)  # each name in memory once
     rows = collected(told.sort("game_id", "index").with_columns(named), corpus)
