@@ -83,7 +83,7 @@ class _Kind:
 
 
 _FACTS, _META = TypeAdapter(EventData), TypeAdapter(GameMeta)
-_OF_SEATS = ("names", "tied", "suspicion", "roles")  # facts whose values, or keys, are players
+_OF_SEATS = ("names", "tied", "suspicion", "suspects", "roles")  # facts whose values, or keys, are players
 
 
 # Lists every kind of event; a test checks this.
