@@ -26,16 +26,14 @@ from liescope.common.text import plain
 _FRONT, _WEB = "liescope.front_commands", "liescope.web.commands"
 _RUN, _SHOW = "liescope.generate.runs.run_commands", "liescope.generate.runs.show_commands"
 _DETECTORS, _LEARNING = "liescope.detectors.commands", "liescope.detectors.learning_commands"
-_BENCHMARK = "liescope.benchmark.commands"
+_IMPORT, _BENCHMARK = "liescope.generate.importers.commands", "liescope.benchmark.commands"
 # The module of each command, whose `app` has it, and the first sentence of its docstring; in groups and in the order of
 # a user's work, as in the help. Only the module of the command given is loaded: all of them take seconds.
 _GROUPS = {
     "Begin": {"demo": (_FRONT, "The whole pipeline, small and offline, from games to a fit.")},
     "Make data": {
-        "import": (
-            "liescope.generate.importers.commands",
-            "Import your own texts and chats, or published games, as a run.",
-        ),
+        "import": (_IMPORT, "Import your own texts and chats, or published games, as a run."),
+        "import prompts": (_IMPORT, "Make a folder for --prompts from batches of the Mini-Mafia paper."),
         "import probe": (_DETECTORS, "Read a published probe, so that score and evaluate use it."),
         "play": (_RUN, "Play games."),
         "status": (_SHOW, "Say what a run is doing: games, hosts, tokens, cost, time left."),

@@ -15,6 +15,7 @@ from liescope.common.errors import UsageError
 from liescope.common.settings import declare
 from liescope.common.text import brief, cut, holding, number_of, plain, record_unit, sentence, unit_of
 from liescope.generate.importers.importing import IMPORTERS, REJECTED_FILE, ImportResult, import_games
+from liescope.generate.importers.paper_prompts import import_prompts
 
 _SHOWN_NOTES = 8
 _WIDTH = 80
@@ -77,6 +78,21 @@ def import_(
         kept = "the rest is imported and can be used; --allow-rejected makes this no error"
         typer.echo(f"error: not everything could be imported (see above); {kept}", err=True)
         raise typer.Exit(1)
+
+
+@app.command("import prompts")
+def prompts(
+    file: Annotated[Path, typer.Argument(help="The batches: JSON Lines, which may be gzipped.")],
+    out: Annotated[Path, typer.Option(help="The folder for the prompts.", metavar="FOLDER")],
+) -> None:
+    """Make a folder for --prompts from batches of the Mini-Mafia paper.
+
+    Their texts stay word for word; a seat's memory is told in Liescope's words.
+
+    Example: liescope import prompts batches.jsonl.gz --out prompts/paper
+    """
+    own = import_prompts(file, out)
+    typer.echo(f"{plain(str(out))}: use it with --prompts; Liescope's own, as the batches have none: {', '.join(own)}")
 
 
 def _report(result: ImportResult) -> None:
