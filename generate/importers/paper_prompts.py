@@ -21,7 +21,7 @@ from liescope.games.game_registry import PROMPTS
 from liescope.games.narration import RULES
 from liescope.generate.importers.importer_protocol import Rejected
 from liescope.generate.importers.text_files import DAMAGED, read_objects
-from liescope.generate.players.prompts import load_prompts
+from liescope.generate.players.prompts.render import load_prompts
 
 _GAME = "mini-mafia"
 _FRAME, _MEMORY, _QUESTION = "base_prompt", "{memory}", "{action_specific_content}"

@@ -13,8 +13,7 @@ from liescope.cli import main
 from liescope.common.errors import BadData, UsageError
 from liescope.games.core import CHOICES, AskKind
 from liescope.generate.importers.paper_prompts import import_prompts
-from liescope.generate.players.prompts import load_prompts
-from liescope.generate.players.prompts.render import sample_asks
+from liescope.generate.players.prompts.render import load_prompts, sample_asks
 
 TEMPLATES = {
     "base_prompt": "<s>A {{tiny}} test {{% x %}}.\nPlayers: {composition}; {name} beside {other_players}.\n"
