@@ -58,6 +58,7 @@ GAMES: dict[str, Callable[[], Game]] = {
         MINI_MAFIA.replaced(mutual_discovery=True, reveal_dead=True), 6, "golden"
     ),
     "mafia": lambda: Mafia(MafiaSpec(mafiosos=2, detectives=1, villagers=4, message_limit=60), 2, "golden"),
+    "mini_mafia_second_order": lambda: MiniMafia(MINI_MAFIA.replaced(second_order=True), 2, "golden"),
     "mafia_two_days": lambda: Mafia(MafiaSpec(mafiosos=1, detectives=2, villagers=5, rounds=1, days=2), 5, "golden"),
     "werewolf_with_a_seer": lambda: Werewolf(WITH_A_SEER, 8, "golden"),
     "werewolf_two_doctors": lambda: Werewolf(TWO_DOCTORS, 0, "golden"),
@@ -87,6 +88,8 @@ def player(seed: int) -> Callable[[Ask, Sequence[Event]], Reply]:
             return Reply(assessment=rating, notes=("a reasoning block came first",))
         if ask.kind is AskKind.TAG_LESSON:
             return Reply(form={"categories": ("aggression",), "order": ("2",)})
+        if ask.kind is AskKind.SECOND_ORDER:
+            return Reply(form={name: (random.choice([ask.seat, *ask.options]),) for name in ask.options})
         if ask.kind in FORMS:
             return Reply(form={name: (random.choice(["villager", "werewolf"]),) for name in ask.options})
         text = "I go by what I heard." if ask.kind is AskKind.EXPLAINED_VOTE else None
