@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 import typer
@@ -58,7 +59,7 @@ def test_an_importer_says_what_it_reads_whose_it_is_and_what_may_be_done_with_it
 
 @every_importer
 def test_every_option_is_described_has_a_default_and_is_on_the_command(importer: type[Importer]) -> None:
-    command = typer.main.get_command(app)
+    command = cast(Any, typer.main.get_command(app)).commands["import"]
     taken = {option for parameter in command.params for option in parameter.opts}
     for name, field in importer.Options.model_fields.items():
         assert field.description

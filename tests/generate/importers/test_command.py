@@ -23,7 +23,7 @@ Writer = Callable[..., Path]
 
 
 def run(*words: object) -> None:
-    typer.main.get_command(app).main([str(word) for word in words], prog_name="liescope", standalone_mode=False)
+    typer.main.get_command(app).main(["import", *map(str, words)], prog_name="liescope", standalone_mode=False)
 
 
 def test_the_run_folder_holds_every_game_in_the_order_of_the_log(

@@ -160,7 +160,7 @@ def test_nothing_that_is_printed_holds_a_terminals_escapes(
     lines = [play_game(1), strange, f'{{"game_id": "x{escape}", "players": 5}}', f'"{escape}"']
     given = write_log(lines), "--batches", write_log([batch], "batches.jsonl")
     words = ["mini-mafia", *given, "--out", tmp_path / "run"]
-    typer.main.get_command(app).main([str(word) for word in words], prog_name="liescope", standalone_mode=False)
+    typer.main.get_command(app).main(["import", *map(str, words)], prog_name="liescope", standalone_mode=False)
     printed = capsys.readouterr()
     assert "3 could not be imported" in printed.out
     assert not {"\x1b", "\x07", "\u202e"} & {*printed.out}
