@@ -57,6 +57,7 @@ def held(found: Posterior, truth: dict[str, Floats]) -> list[bool]:
     return inside
 
 
+@pytest.mark.long
 def test_it_is_the_model_of_three_roles_for_one_voter_who_only_compares() -> None:
     counts = drawn(np.random.default_rng(3), np.full((4, 4), 0.4), 30)
     three = counts.select("deceiver", "judge", pl.lit("all"), "fooled", "contests")
@@ -239,6 +240,7 @@ def fooled_in_two_truths(m: float, v: float, d: float = 1.0) -> float:
     return 1 - float(found)
 
 
+@pytest.mark.long
 def test_planted_players_of_a_game_come_back_from_its_run_and_equally_from_its_corpus(tmp_path: Path) -> None:
     skills = [(-2.0, 0.7), (-0.7, 1.4), (0.4, 0.2)]
     names = [skilled(*each) for each in skills]
@@ -272,6 +274,7 @@ def test_players_of_a_game_of_one_role_meet_seat_by_seat_and_take_turns_over_the
     assert counts.notes[0].startswith(f"Of {every} contests {counts.games} are counted")
 
 
+@pytest.mark.long
 def test_the_jester_meets_all_others_where_they_are_one_model(tmp_path: Path) -> None:
     players = ["scripted:bold", "scripted:novice"]
     result = play("werewolf", players=players, design="background", games=4, debate_turns=2, out=tmp_path / "run")

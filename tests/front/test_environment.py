@@ -79,13 +79,17 @@ def in_run(monkeypatch: pytest.MonkeyPatch, out: Path, game: str, **settings: ob
         return list(journal.records())
 
 
+def _slow(game: str) -> Any:
+    return pytest.param(game, marks=pytest.mark.long if "werewolf" in game else ())
+
+
 def rows(run: Path) -> tuple[list[GameRecord], dict[str, object]]:
     with Journal.open(run) as journal:
         return list(journal.records()), {game: journal.calls(game) for game in journal.game_ids()}
 
 
 @pytest.mark.parametrize("assess", [True, False])
-@pytest.mark.parametrize("game", list(GAMES))
+@pytest.mark.parametrize("game", [*map(_slow, GAMES)])
 def test_a_table_gives_the_records_of_a_run(
     game: str, assess: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -131,6 +135,7 @@ while table.ask is not None:
 """
 
 
+@pytest.mark.long
 def test_a_killed_table_goes_on_from_its_last_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In the middle of a batch too: what was answered is in the journal, and not asked for again."""
     plan = {"players": ["agent:policy"], "seed": 5, "games": 1, "assess": True}
@@ -194,7 +199,7 @@ def test_a_run_refuses_agents_in_one_sentence(tmp_path: Path) -> None:
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize("game", ["mini-mafia", "werewolf"])
+@pytest.mark.parametrize("game", [*map(_slow, ["mini-mafia", "werewolf"])])
 def test_what_is_new_adds_up_to_all_that_a_seat_knows(game: str) -> None:
     """And that is what a chat model in its place would read: nothing of another seat's secrets is in it."""
     prompts = load_prompts("full", game)

@@ -64,6 +64,7 @@ def test_a_bias_that_was_planted_is_found_in_its_role_and_as_the_deal_spreads_it
         assert 0 < lo < truth < hi, role
 
 
+@pytest.mark.long
 def test_without_a_bias_no_more_intervals_leave_out_zero_than_they_say() -> None:
     tables = [name_effect(dealt(lambda lineup, names: 0.3 if lineup == "a" else 0.8, 150, seed)) for seed in range(12)]
     bounds = [row for table in tables for row in table.select("lo", "hi").iter_rows()]
