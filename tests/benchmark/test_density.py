@@ -95,6 +95,7 @@ EVERY = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("chosen", EVERY, ids=lambda chosen: chosen.name)
 def test_the_compiled_density_is_that_of_the_model_in_pymc(chosen: Variant, rows: pl.DataFrame) -> None:
     density = Density(rows, chosen)
@@ -209,6 +210,7 @@ def test_a_second_solution_of_some_mass_is_a_sentence(mute: Posterior) -> None:
     assert "roughly 40%" in " ".join(replace(mute, rival=0.4).cautions())
 
 
+@pytest.mark.long
 def test_our_draws_and_those_of_pymc_are_of_one_posterior(rows: pl.DataFrame) -> None:
     ours = sampled(rows, DEFAULT, SamplerOptions(draws=500, tune=500, chains=2)).flat()
     theirs = sampled(rows, DEFAULT, SamplerOptions(draws=300, tune=400, chains=2, sampler="pymc")).flat()

@@ -60,6 +60,7 @@ def excluded(made: Path) -> list[tuple[int, str]]:
     return [(count, why) for why, count in load_conditions([made / "run"])[""].excluded.items()]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", REPORTS)
 def test_every_report_says_in_how_many_games_a_model_was_silent(name: str, made: Path) -> None:
     told = [note for note in REPORTS[name](made) if "no reply of one of the models could be used" in note]

@@ -282,6 +282,7 @@ def test_recomputing_activations_changes_nothing_that_is_learned(fit: Any, tmp_p
     assert all(torch.allclose(plain[name], recomputed[name], atol=1e-6) for name in plain)
 
 
+@pytest.mark.long
 def test_lora_saves_updates_and_head_and_is_loaded_beside_the_encoder_it_learned_on(
     fit: Any, data: Labelled, tiny_encoder: Path, tmp_path: Path
 ) -> None:
@@ -321,6 +322,7 @@ def test_a_model_with_lora_is_trained_loaded_and_scores_and_its_card_says_what_i
         load(tmp_path / "m")
 
 
+@pytest.mark.long
 def test_lora_on_an_encoder_of_the_hub_keeps_its_name_and_not_its_weights(
     fit: Any, data: Labelled, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -92,6 +92,7 @@ def test_whoever_sends_an_answer_without_a_connection_sees_that_it_is_lost_and_k
     complaints.clear()  # that there was no connection
 
 
+@pytest.mark.long
 def test_a_covered_seat_tells_nothing_of_its_player_until_it_is_uncovered(
     serve: Callable[..., Server], new_context: Callable[..., Any], expect: Callable[..., Any], tmp_path: Path
 ) -> None:
