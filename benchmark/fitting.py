@@ -14,7 +14,7 @@ from liescope.benchmark.benchmark_settings import FitSettings
 from liescope.benchmark.capability import effects
 from liescope.benchmark.capability.count_sources import load_conditions
 from liescope.benchmark.capability.counts import Counts, stated
-from liescope.benchmark.capability.forms import Form, form_of
+from liescope.benchmark.capability.forms import RoleForm, form_of
 from liescope.benchmark.capability.model import identified, rows_for, variant
 from liescope.benchmark.capability.posterior import Posterior
 from liescope.benchmark.capability.posterior import fit as sample_posterior
@@ -61,7 +61,7 @@ class FitResult:
     report: Path | None = None
 
     @property
-    def form(self) -> Form:
+    def form(self) -> RoleForm:
         return form_of(self.cells)
 
     def __repr__(self) -> str:

@@ -18,7 +18,7 @@ from liescope.benchmark.capability.counts import schema
 from liescope.benchmark.capability.results import labelled
 from liescope.benchmark.capability.results import scores as capability_scores
 from liescope.common.figures import style, svg
-from liescope.common.report.contents import Column, Report, Section, Table, Tabular
+from liescope.common.report.contents import Column, Report, ReportTable, Section, Tabular
 from liescope.common.statistics import fisher
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ def _sections(tables: Mapping[str, pl.DataFrame], both: pl.DataFrame, notes: lis
             "z and exp(z) with 95% intervals, highest z first.",
             _svg(scores, "z-score with its 95% interval", panels, "z", 0),
             "z-scores with 95% intervals by model: to deceive, to detect, to disclose.",
-            Table.of(scores, _SCORES),
+            ReportTable.of(scores, _SCORES),
             "Eq. 10 to 14",
         )
     if "background_agreement" in tables:

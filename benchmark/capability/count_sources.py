@@ -23,7 +23,7 @@ from liescope.benchmark.capability.counts import (
     why_not,
     with_settings,
 )
-from liescope.benchmark.capability.forms import CONTESTS, DECEIVER, DISCLOSER, JUDGE, THREE_ROLES, VOTER, Form
+from liescope.benchmark.capability.forms import CONTESTS, DECEIVER, DISCLOSER, JUDGE, THREE_ROLES, VOTER, RoleForm
 from liescope.benchmark.capability.model import leave_out
 from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.common.stores import local
@@ -55,7 +55,7 @@ def read_counts(path: Path) -> Counts:
     return Counts(tally(pl.DataFrame(rows, schema_of(form), orient="row")))
 
 
-def _cell(row: Mapping[str, Any] | Rejected, form: Form, where: str) -> tuple[str | int, ...]:
+def _cell(row: Mapping[str, Any] | Rejected, form: RoleForm, where: str) -> tuple[str | int, ...]:
     """The values of a row in the order of its columns. A count is a whole number, or 23.0 as spreadsheets write it."""
     if isinstance(row, Rejected):
         raise BadData(f"{where}: {row.reason}")

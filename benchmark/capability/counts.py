@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import polars as pl
 
-from liescope.benchmark.capability.forms import DECEIVER, DISCLOSER, PLAYERS, THREE_ROLES, VOTER, Form, form_of
+from liescope.benchmark.capability.forms import DECEIVER, DISCLOSER, PLAYERS, THREE_ROLES, VOTER, RoleForm, form_of
 from liescope.common.model_names import PEOPLE
 from liescope.games.mafia.rules import MAFIA
 from liescope.games.record import Source, Status
@@ -28,7 +28,7 @@ UNSTATED = "settings not stated"
 TABLES = ("games", "votes")  # the tables that games are counted from
 
 
-def schema_of(form: Form) -> pl.Schema:
+def schema_of(form: RoleForm) -> pl.Schema:
     """The columns of counts."""
     return schema(f"text {' '.join(form.players)}", f"count {form.won} {form.of}")
 
@@ -70,7 +70,7 @@ class Counts:
         return int(self.cells[self.form.of].sum())
 
     @property
-    def form(self) -> Form:
+    def form(self) -> RoleForm:
         return form_of(self.cells)
 
     @property

@@ -15,7 +15,7 @@ from liescope.benchmark.capability.model import SLIPS
 from liescope.benchmark.capability.posterior import Posterior, slip_rates
 from liescope.benchmark.capability.results import labelled, summary
 from liescope.common.figures import svg
-from liescope.common.report.contents import Column, Report, Section, Table
+from liescope.common.report.contents import Column, Report, ReportTable, Section
 from liescope.common.statistics import holm
 
 EFFECTS = schema("text term level", "number effect effect_lo effect_hi points points_lo points_hi p", "count games")
@@ -85,7 +85,7 @@ def part(posteriors: Mapping[str, Posterior]) -> Report:
                 f"twice the share of draws on the rarer side of 0, corrected for the number of rows (Holm). {SMALLER}",
                 figure=svg(figure(shifts), "effects"),
                 figure_alt="Effects on the logit of the mafia's win with 95% intervals, a panel for each term.",
-                table=Table.of(shifts, _EFFECTS),
+                table=ReportTable.of(shifts, _EFFECTS),
                 source="Eq. 8 of the Mini-Mafia paper" if "name" in set(shifts["term"]) else "",
                 file="effects.csv",
                 printed=True,
@@ -100,7 +100,7 @@ def part(posteriors: Mapping[str, Posterior]) -> Report:
                 "could be read; the published model takes that for never. drawn: how often the rules drew the vote, "
                 "because the reply could not be read. Means under a uniform prior (Laplace's rule) with central 95% "
                 "intervals.",
-                table=Table.of(found["slips"], _SLIPS),
+                table=ReportTable.of(found["slips"], _SLIPS),
                 source="Eq. 10 and section 6.2 of the Mini-Mafia paper",
                 file="slips.csv",
                 printed=True,

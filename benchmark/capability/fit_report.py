@@ -23,7 +23,7 @@ from liescope.benchmark.capability.results import SPREAD, labelled, tidy_draws
 from liescope.benchmark.capability.sentences import of_each, separated
 from liescope.common.colours import COLOURS, MUTED
 from liescope.common.figures import legend, name_axis, stacked, style, svg
-from liescope.common.report.contents import Column, Content, Report, Section, Table, terminal, with_interval
+from liescope.common.report.contents import Column, Content, Report, ReportTable, Section, terminal, with_interval
 from liescope.common.text import plain
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def _scores(result: FitResult) -> Section:
         "Scores of the models",
         (),
         "Posterior means with central 95% intervals; a dash where a model never held the role. Highest m first.",
-        table=Table.of(result.scores, (Column("condition"), Column("model"), *columns)),
+        table=ReportTable.of(result.scores, (Column("condition"), Column("model"), *columns)),
         file="capability.csv",
         printed=True,
     )
@@ -187,7 +187,7 @@ def _priors(result: FitResult, moved: pl.DataFrame, checks: pl.DataFrame) -> Sec
         "straight line.",
         svg(Dots(axis, "source", "figure", stated_conditions, value="value")(checks), "checks"),
         "The rate and its spread: as observed, by the fitted model, by the priors alone.",
-        Table.of(moved, [Column("condition"), *(Column(name, format="z.2f") for name in MOVES)]),
+        ReportTable.of(moved, [Column("condition"), *(Column(name, format="z.2f") for name in MOVES)]),
         file="priors.csv",
     )
 

@@ -13,7 +13,7 @@ from liescope.games.mafia.rules import MINI_MAFIA
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Form:
+class RoleForm:
     """roles: by parameter of the model, the role that has it, which is a column of the counts. won, of: the columns of
     successes and of how many there could be, whose name is the unit. event: a success; rate: its share; total: what
     stands before the share of all. heads: of the columns of scores; leads: what the highest does; reading: how to read
@@ -57,7 +57,7 @@ _ONE_FIT = (
     "so scores compare only within one fit: another set of models or games has a different zero{}. Overlapping "
     "intervals do not settle an order."
 )
-THREE_ROLES = Form(
+THREE_ROLES = RoleForm(
     {"m": DECEIVER, "d": DISCLOSER, "v": VOTER, "b": VOTER},
     "mafia_wins",
     "games",
@@ -78,7 +78,7 @@ THREE_ROLES = Form(
     ),
 )
 JUDGE = "judge"
-CONTESTS = Form(
+CONTESTS = RoleForm(
     {"m": "deceiver", "v": JUDGE},
     "fooled",
     "contests",
@@ -97,6 +97,6 @@ CONTESTS = Form(
 )
 
 
-def form_of(counts: pl.DataFrame) -> Form:
+def form_of(counts: pl.DataFrame) -> RoleForm:
     """The form of a frame of counts, by its columns."""
     return CONTESTS if JUDGE in counts.columns else THREE_ROLES

@@ -47,7 +47,7 @@ from scipy.sparse import csr_array, hstack
 
 from liescope.benchmark.capability.backend import Array
 from liescope.benchmark.capability.counts import DRAWN, Counts
-from liescope.benchmark.capability.forms import CONTESTS, DISCLOSER, PLAYERS, THREE_ROLES, VOTER, Form, form_of
+from liescope.benchmark.capability.forms import CONTESTS, DISCLOSER, PLAYERS, THREE_ROLES, VOTER, RoleForm, form_of
 from liescope.common.errors import UnknownName, UsageError
 
 Index = npt.NDArray[np.int64]
@@ -79,7 +79,7 @@ class Variant:
     offset: bool
     dispersed: bool
     terms: tuple[str, ...] = ()
-    form: Form = THREE_ROLES
+    form: RoleForm = THREE_ROLES
 
     @property
     def name(self) -> str:
@@ -119,7 +119,7 @@ MARGIN = Variant(offset=False, dispersed=True, form=CONTESTS)
 """The one for contests."""
 
 
-def variant(name: str, terms: Sequence[str] = (), form: Form = THREE_ROLES) -> Variant:
+def variant(name: str, terms: Sequence[str] = (), form: RoleForm = THREE_ROLES) -> Variant:
     """The model of that name with these terms; for contests, MARGIN in place of the default.
 
     Raises UnknownName for a name or term that does not exist, UsageError for slips with a shift, and for terms or the

@@ -13,7 +13,7 @@ from scipy.special import expit
 from liescope.benchmark.benchmark_settings import SamplerOptions
 from liescope.benchmark.capability.backend import Array, load, mixing, sample
 from liescope.benchmark.capability.counts import schema, tally
-from liescope.benchmark.capability.forms import DECEIVER, DISCLOSER, PLAYERS, VOTER, Form
+from liescope.benchmark.capability.forms import DECEIVER, DISCLOSER, PLAYERS, VOTER, RoleForm
 from liescope.benchmark.capability.model import PAPER, SLIPS, Variant, check_identified, logits
 from liescope.common.errors import NotConverged, UnknownName
 from liescope.common.statistics import laplace
@@ -124,7 +124,7 @@ class Posterior:
     rival: float = 0.0
 
     @property
-    def form(self) -> Form:
+    def form(self) -> RoleForm:
         return self.variant.form
 
     @property
@@ -200,8 +200,8 @@ class Posterior:
         return replace(self, draws={name: values[None, chosen] for name, values in whole.items()})
 
     def logits(self, rows: pl.DataFrame) -> Array:
-        """The logit of each row in each draw, shape (draws, rows): of a success (`Form.event`), or, with slips, of the
-        voter's vote for the discloser. rows: the columns of the players and of the shifts. Raises
+        """The logit of each row in each draw, shape (draws, rows): of a success (`RoleForm.event`), or, with slips, of
+        the voter's vote for the discloser. rows: the columns of the players and of the shifts. Raises
         UnknownName for a model without a score in its role.
         """
         for name in self.form.parameters:
@@ -210,7 +210,7 @@ class Posterior:
         return logits(rows, self.names, self.flat())
 
     def chances(self, rows: pl.DataFrame) -> Array:
-        """The chance of a success (`Form.event`), shape (draws, rows)."""
+        """The chance of a success (`RoleForm.event`), shape (draws, rows)."""
         p = np.asarray(expit(self.logits(rows)), dtype=np.float64)
         return win_chances(rows, p, slip_rates(self.rows)) if SLIPS in self.variant.terms else p
 

@@ -12,7 +12,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from liescope.common.report.contents import Column, Report, Section, Table, with_interval
+from liescope.common.report.contents import Column, Report, ReportTable, Section, with_interval
 from liescope.common.report.files import check_report_folder
 from liescope.common.settings import takes
 from liescope.common.stores import stored
@@ -116,8 +116,8 @@ def _sections(result: AuditResult) -> list[Section]:
         for row in result.rows
         if not _is_scorer(row)
     ]
-    rest = Table(("", "finding"), [(found.severity, found.words) for found in result.findings[_TOLD:]])
-    best = Table(("it knows only", *(Column(_PLACES[where], format=".3f") for where in places)), values)
+    rest = ReportTable(("", "finding"), [(found.severity, found.words) for found in result.findings[_TOLD:]])
+    best = ReportTable(("it knows only", *(Column(_PLACES[where], format=".3f") for where in places)), values)
     columns = ("what", "where", Column("value (95%)", format=".3f"), "figure", "rows", result.called.games)
     grades = " ".join(f"{severity.capitalize()}: {meaning}." for severity, meaning in SEVERITIES.items())
     chance = "AUROC; 0.5 is chance. A detector that does no better may know no more."
@@ -125,7 +125,7 @@ def _sections(result: AuditResult) -> list[Section]:
     return [
         Section("findings", "What else was found", caption=grades, table=rest, printed=True),
         Section("scorers", "What cheap scorers reach", caption=chance, table=best, file=file, printed=True),
-        Section("figures", "Every other figure", table=Table(columns, others), folded=True, file=file),
+        Section("figures", "Every other figure", table=ReportTable(columns, others), folded=True, file=file),
         Section("not-shown", "What this does not show", (say(_NOT_SHOWN),)),
     ]
 

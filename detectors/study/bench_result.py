@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
 from liescope.common.figures import Dot, dots_with_intervals, svg
-from liescope.common.report.contents import Report, Section, Table
+from liescope.common.report.contents import Report, ReportTable, Section
 from liescope.detectors.study.controls import WORDS, short_name
 from liescope.detectors.study.evaluation_report import pivot, style_section
 from liescope.detectors.study.figures import Figure, Finding, StudyResult, as_estimate, figure_table
@@ -204,7 +204,7 @@ def _sections(one: Benched, number: int) -> Iterator[Section]:
         words_of(one.metric, one.evaluation.within),
         (one.evaluation.findings[1].words, *([one.finding.words] if number >= _TOLD else [])),
         _READING,
-        table=Table(("place", "scorer", "AUROC", "ahead of words alone"), [*table, _CONTROLS, *controls]),
+        table=ReportTable(("place", "scorer", "AUROC", "ahead of words alone"), [*table, _CONTROLS, *controls]),
         chapter=chapter,
         file="report.csv",
         printed=True,

@@ -9,7 +9,7 @@ from typing import Any
 
 from liescope.common.colours import MUTED, model_colours
 from liescope.common.figures import Dot, dots_with_intervals, svg
-from liescope.common.report.contents import Report, Section, Table
+from liescope.common.report.contents import Report, ReportTable, Section
 from liescope.common.text import Units, number_of
 from liescope.data_cards.tables import TARGETS
 from liescope.detectors.study.beside_players import (
@@ -261,7 +261,7 @@ _LESS = {
 }
 
 
-def in_short(rows: Sequence[Figure], here: Sequence[Figure], where: str, within: str) -> Table:
+def in_short(rows: Sequence[Figure], here: Sequence[Figure], where: str, within: str) -> ReportTable:
     """A row for each scorer, detectors first: ranking, recall, lead over the players. here: the rows of the place."""
     metric, beside = less_players(rows, where)
     ranked = [WITHIN] if within and beside else [WITHIN, POOLED] if within else [POOLED]
@@ -276,7 +276,7 @@ def in_short(rows: Sequence[Figure], here: Sequence[Figure], where: str, within:
         if name.startswith(CONTROL) and not any(row[0] == _CONTROLS for row in found):
             found.append([_CONTROLS, *("" for _ in cells)])
         found.append([short_name(name), *cells])
-    return Table(columns, found)
+    return ReportTable(columns, found)
 
 
 def _recall(recall: Figure | None, rate: Figure | None) -> str:
@@ -300,7 +300,7 @@ def pivot(
     column: Callable[[Figure], str],
     lead: Sequence[str] = ("where", "scorer"),
     key: Callable[[Figure], tuple[Any, ...]] = lambda row: (place_words(row.where), scorer_words(row.scorer)),
-) -> Table:
+) -> ReportTable:
     """A row for each key, titled by `lead`; a column for each title, "" for none; the first of several figures."""
     found: dict[tuple[Any, ...], dict[str, str]] = {}
     for row in rows:
@@ -308,10 +308,10 @@ def pivot(
             found.setdefault(key(row), {}).setdefault(title, f"{row}")
     titles = dict.fromkeys(title for cells in found.values() for title in cells)
     table = [[*place, *(cells.get(title, "") for title in titles)] for place, cells in found.items()]
-    return Table([*lead, *titles], table)
+    return ReportTable([*lead, *titles], table)
 
 
-def by_part(rows: Sequence[Figure], metric: str, called: Units) -> Table:
+def by_part(rows: Sequence[Figure], metric: str, called: Units) -> ReportTable:
     """A row for each task, speaking model and script: what each detector reaches there, and one word."""
     counts = {row.where: row.statements for row in reversed(rows) if row.metric == metric}
 
@@ -325,7 +325,7 @@ def by_part(rows: Sequence[Figure], metric: str, called: Units) -> Table:
     return pivot(rows, title, ("part", called.statements), part)
 
 
-def beside(rows: Sequence[Figure], within: str) -> Table:
+def beside(rows: Sequence[Figure], within: str) -> ReportTable:
     """A row for each scorer where others judged the same: its ranking, or naming, and its lead over the first."""
     names, places = ordered(row.scorer for row in rows), list(dict.fromkeys(row.where for row in rows))
     rows = sorted(rows, key=lambda row: (places.index(row.where), names.index(row.scorer)))

@@ -109,7 +109,7 @@ class ForkResult(RunResult):
         """The effects as they are printed: what each group is, and its measures with 95% intervals."""
         import polars as pl
 
-        from liescope.common.report.contents import Column, Report, Section, Table
+        from liescope.common.report.contents import Column, Report, ReportTable, Section
 
         columns = (
             Column("group"),
@@ -126,7 +126,7 @@ class ForkResult(RunResult):
         )
         names = tuple(f"{number}: {group}" for group, number in groups.items())
         title = f"{self.about['seat']}, by group"
-        section = Section("effects", title, names, table=Table.of(frame, columns), printed=True)
+        section = Section("effects", title, names, table=ReportTable.of(frame, columns), printed=True)
         return Report(sections=(section,), tables={"effects": self.effects})
 
 

@@ -24,7 +24,7 @@ _TOOLS = {AskKind.VOTE: "vote", AskKind.EXPLAINED_VOTE: "vote"}
 _WORST = {"outcome": 0.0, "honest": 0.0, "believed": 0.0, "caught": 1.0}
 
 
-class Seat:
+class ToolSeat:
     """The policy's seat, game after game. table: the game under way, None before the first; every method that has no
     underscore is a tool, but `reset`.
     """
@@ -112,11 +112,11 @@ def _tool(kind: AskKind) -> str:
     return _TOOLS.get(kind, "choose" if kind in CHOICES else "say")
 
 
-def seat(game: str, role: str, **settings: Any) -> Callable[[], Seat]:
+def seat(game: str, role: str, **settings: Any) -> Callable[[], ToolSeat]:
     """The `environment_factory` of a trainer whose policy plays a role. settings: as `liescope.environment` takes them;
     by default all others are `scripted:steady`.
     """
-    return partial(Seat, game, role, settings)
+    return partial(ToolSeat, game, role, settings)
 
 
 def reward(part: str) -> Callable[..., list[float | None]]:
@@ -128,14 +128,14 @@ def reward(part: str) -> Callable[..., list[float | None]]:
     if part not in _WORST:
         raise UnknownName("reward", part, _WORST)
 
-    def earned(environments: Iterable[Seat], **_: object) -> list[float | None]:
+    def earned(environments: Iterable[ToolSeat], **_: object) -> list[float | None]:
         return [_earned(one, part) for one in environments]
 
     earned.__name__ = part
     return earned
 
 
-def _earned(one: Seat, part: str) -> float | None:
+def _earned(one: ToolSeat, part: str) -> float | None:
     if one.table is None or not one.table.done:
         return _WORST[part]
     found: float | None = getattr(one.table.rewards()[one._seat], part)

@@ -11,7 +11,7 @@ import pytest
 
 from liescope.common.colours import INK
 from liescope.common.figures import Dot, dots_with_intervals, svg
-from liescope.common.report.contents import Report, Section, Table
+from liescope.common.report.contents import Report, ReportTable, Section
 from liescope.common.report.files import page_html
 from tests.common.browser import Chromium, chromium
 
@@ -57,9 +57,9 @@ LUMINANCE = """
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     figure = svg(dots_with_intervals([Dot("one", 0.5, 0.4, 0.6)], "share"), "dots")
-    wide = Table([f"column {n}" for n in range(30)], [range(30)])
+    wide = ReportTable([f"column {n}" for n in range(30)], [range(30)])
     sections = (
-        Section("one", "One", ("Words.",), "How to read it.", figure, table=Table(HEADS, ROWS), file="one.csv"),
+        Section("one", "One", ("Words.",), "How to read it.", figure, table=ReportTable(HEADS, ROWS), file="one.csv"),
         Section("two", "Two", table=wide, folded=True),
         Section("three", "Three", ("Nothing.",)),
     )
@@ -172,7 +172,9 @@ def test_no_figure_is_higher_than_the_screen_until_it_is_opened(browser: Driven,
 def test_the_name_of_an_option_is_never_broken(browser: Driven, tmp_path: Path) -> None:
     """A browser may end a line after any hyphen, so a page could say "-" and "-without"."""
     rows = [(f"{'x' * 30} {'a ' * count}--without",) for count in range(40)]
-    sections = (Section("one", "One", tuple(words for (words,) in rows), table=Table(("words",), rows), folded=True),)
+    sections = (
+        Section("one", "One", tuple(words for (words,) in rows), table=ReportTable(("words",), rows), folded=True),
+    )
     (tmp_path / "page.html").write_text(page_html(Report("Found", ("One.",), sections=sections)), encoding="utf-8")
     browser.open(tmp_path / "page.html", 390)
     browser.ask("document.querySelector('details').open = true")

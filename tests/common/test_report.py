@@ -16,8 +16,8 @@ from liescope.common.report.contents import (
     MISSING,
     Column,
     Report,
+    ReportTable,
     Section,
-    Table,
     markdown,
     shown,
     terminal,
@@ -32,7 +32,9 @@ FINDINGS = ("One was found.", "Two was found.", "Three was found.")
 
 def page(**changes: object) -> Report:
     sections = (
-        Section("one", "One", ("Words.",), figure=SVG, table=Table(("model", "share"), [("a", 0.5), ("b", None)])),
+        Section(
+            "one", "One", ("Words.",), figure=SVG, table=ReportTable(("model", "share"), [("a", 0.5), ("b", None)])
+        ),
         Section("two", "Two", table=pl.DataFrame({"n": range(30)}), source="Table 1", file="tables/two.csv"),
         Section("three", "Three", ("Nothing to count.",)),
     )
@@ -70,7 +72,15 @@ def test_a_page_of_many_figures_shows_ten_and_folds_the_others_into_an_appendix(
 
 def test_text_from_outside_stays_text_wherever_it_stands() -> None:
     section = Section(
-        "s", HOSTILE, (HOSTILE,), HOSTILE, SVG, HOSTILE, Table((HOSTILE,), [(HOSTILE,)]), source=HOSTILE, file=HOSTILE
+        "s",
+        HOSTILE,
+        (HOSTILE,),
+        HOSTILE,
+        SVG,
+        HOSTILE,
+        ReportTable((HOSTILE,), [(HOSTILE,)]),
+        source=HOSTILE,
+        file=HOSTILE,
     )
     html = page_html(Report(HOSTILE, (HOSTILE, HOSTILE, HOSTILE), SVG, HOSTILE, (HOSTILE,), HOSTILE, (section,) * 3))
     assert html.count("<script") == 1
@@ -98,9 +108,9 @@ def test_long_tables_and_those_that_ask_for_it_are_folded() -> None:
     html = page_html(page())
     assert "Table of 30 rows" in html
     assert html.count("<details>") == 1
-    short = Section("a", "A", table=Table(("n",), [(1,)]), folded=True)
+    short = Section("a", "A", table=ReportTable(("n",), [(1,)]), folded=True)
     assert "Table of 1 row<" in page_html(page(sections=(short,)))
-    rows = Table(("n",), [(n,) for n in range(100)])
+    rows = ReportTable(("n",), [(n,) for n in range(100)])
     cells = [page_html(page(sections=(Section("a", "A", table=rows, folded=whole),))).count("<td") for whole in (0, 1)]
     assert cells == [60, 100]
 
@@ -124,9 +134,9 @@ def test_a_number_is_said_with_its_interval() -> None:
     assert with_interval(None, None, None) == "–"
 
 
-def scores() -> Table:
+def scores() -> ReportTable:
     frame = pl.DataFrame({"model": ["a", "b"], "m": [0.123, 2.0], "m_lo": [-0.001, 1.0], "m_hi": [0.5, 3.0]})
-    return Table.of(
+    return ReportTable.of(
         frame, (Column("condition"), Column("model"), Column("m", "deceives", interval=True, sort="descending"))
     )
 
@@ -152,7 +162,7 @@ def test_sections_of_several_chapters_are_told_apart_on_a_terminal() -> None:
 
 
 def test_lines_on_a_terminal_are_narrow_and_safe() -> None:
-    wide = Table([f"column {n}" for n in range(9)], [[HOSTILE] * 9])
+    wide = ReportTable([f"column {n}" for n in range(9)], [[HOSTILE] * 9])
     told = Report(
         "Found", (HOSTILE * 9,), notes=(HOSTILE,), sections=(Section("one", HOSTILE, table=wide, printed=True),)
     )

@@ -15,7 +15,7 @@ from transformers import PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
 
 import liescope
 from liescope.common.errors import UnknownName, UsageError
-from liescope.faces.trl import Seat, prompts, reward, seat
+from liescope.faces.trl import ToolSeat, prompts, reward, seat
 from liescope.games.record import GameRecord
 
 pytestmark = pytest.mark.long  # `make faces` runs it; TRL is in the project's own environment, too
@@ -113,7 +113,7 @@ def test_a_seat_begins_game_after_game_and_names_the_tool_of_each_question() -> 
 
 
 def test_bids_and_night_acts_have_tools() -> None:
-    one = Seat("werewolf", "doctor", {"players": ["scripted:bold"], "seed": 2})
+    one = ToolSeat("werewolf", "doctor", {"players": ["scripted:bold"], "seed": 2})
     tools = {"say": "maybe", "vote": "Diana", "choose": "3"}
     text, used = one.reset(), set()
     while found := re.search(r"Answer with the tool (\w+),", text[-60:]):
@@ -131,7 +131,7 @@ def test_what_a_conversation_cannot_hold_is_refused() -> None:
         reward("wins")
 
 
-def talk(one: Seat) -> None:
+def talk(one: ToolSeat) -> None:
     one.reset()
     for _ in range(2):
         one.say("Hello.")

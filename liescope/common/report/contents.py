@@ -65,7 +65,7 @@ class Column:
 
 
 class Tabular(Protocol):
-    """What a section can show as a table: a `Table` or a polars frame."""
+    """What a section can show as a table: a `ReportTable` or a polars frame."""
 
     @property
     def columns(self) -> Sequence[Any]: ...
@@ -74,14 +74,14 @@ class Tabular(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ReportTable:
     """Columns, by name or declared, and rows with a value for each."""
 
     columns: Sequence[str | Column]
     values: Sequence[Sequence[Any]]
 
     @classmethod
-    def of(cls, frame: pl.DataFrame, columns: Sequence[Column]) -> Table:
+    def of(cls, frame: pl.DataFrame, columns: Sequence[Column]) -> ReportTable:
         """The declared columns of a frame, those it lacks left out, sorted as they say; missing values come last."""
         held = [column for column in columns if column.name in frame.columns]
         if by := [column for column in held if column.sort]:
@@ -159,7 +159,7 @@ class Report:
         """The sections, with a last one for what is missing, if anything is."""
         if not self.missing:
             return self.sections
-        left_out = Table(("what", "why"), list(self.missing.items()))
+        left_out = ReportTable(("what", "why"), list(self.missing.items()))
         return (*self.sections, Section("missing", MISSING, table=left_out))
 
     @property
