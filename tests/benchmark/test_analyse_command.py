@@ -68,6 +68,7 @@ def test_it_writes_one_page_its_main_tables_and_a_csv_for_every_table(
         assert "1 games that failed (the endpoint is down)" in words
 
 
+@pytest.mark.long
 def test_a_run_and_two_judged_copies_are_one_set_of_games_with_three_raters(werewolves: Path, tmp_path: Path) -> None:
     with Journal.open(werewolves) as journal:
         games = [game for game in journal.records() if not game.failure]

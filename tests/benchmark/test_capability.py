@@ -45,6 +45,7 @@ def chances(m: np.ndarray, d: np.ndarray, v: np.ndarray) -> np.ndarray:
     return expit(logits(rows, names, {"m": m[None], "d": d[None], "v": v[None]}))[0]
 
 
+@pytest.mark.long
 @given(SKILL, SKILL, SKILL, st.floats(0.1, 10), st.booleans(), st.floats(-5, 5))
 def test_predictions_do_not_change_under_shift_and_scale(
     m: np.ndarray, d: np.ndarray, v: np.ndarray, scale: float, turned: bool, shift: float

@@ -46,6 +46,7 @@ def table(simulate: Callable[..., pl.DataFrame], tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("drawn")
 def test_it_writes_the_table_the_draws_the_pictures_and_the_account(
     table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -68,6 +68,7 @@ def test_every_report_says_in_how_many_games_a_model_was_silent(name: str, made:
     assert all(f"{SILENT} games" in note for note in told)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("source", ["run", "corpus"])
 def test_such_games_count_if_it_is_asked_for_and_only_then(source: str, made: Path) -> None:
     counted = {silent: load_conditions([made / source], silent=silent)[""].games for silent in (False, True)}

@@ -173,6 +173,7 @@ def below(address: str) -> dict[str, bytes]:
     return {name[len(root) :]: store.cat_file(name) for name in store.find(root)}
 
 
+@pytest.mark.long
 def test_every_command_writes_to_an_address_what_it_writes_to_a_folder(
     said: Said, at: str, played: Path, played_corpus: Path, played_model: Path, tmp_path: Path, clean: Path
 ) -> None:
@@ -207,6 +208,7 @@ def test_every_command_writes_to_an_address_what_it_writes_to_a_folder(
     assert list(clean.iterdir()) == []
 
 
+@pytest.mark.long
 def test_a_result_in_python_names_the_address_and_is_read_from_there(
     at: str, played: Path, played_corpus: Path, clean: Path
 ) -> None:
@@ -264,6 +266,7 @@ def test_files_that_a_new_export_lacks_go_and_an_import_goes_on(
     assert len(list(records(f"{at}/run"))) == 12
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("after", [0, 5])
 def test_what_cannot_be_sent_is_kept_and_the_command_told_sends_it(
     said: Said, at: str, played: Path, after: int, clean: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -337,6 +340,7 @@ def test_a_run_and_what_is_written_piece_by_piece_stay_here(
     assert not store.exists("/own/out")
 
 
+@pytest.mark.long
 def test_runs_reports_answers_and_suites_are_read_from_a_store(
     said: Said, store: Store, played: Path, played_corpus: Path, played_model: Path, tmp_path: Path, clean: Path
 ) -> None:

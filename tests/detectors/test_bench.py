@@ -341,6 +341,7 @@ def thinks_aloud(request: Request, _number: int) -> Answer:
     return says(f"{0.9 if 'mislead' in material(request) else 0.1}")
 
 
+@pytest.mark.long
 def test_judges_are_shown_reasoning_where_a_data_set_keeps_some(tmp_path: Path) -> None:
     stub = Stub(thinks_aloud)
     rows = reasoned(conversations({"bare": ("", "")}, judged=False))

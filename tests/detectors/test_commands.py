@@ -72,6 +72,7 @@ def small_files(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("action", ["train", "evaluate"])
 def test_a_full_disk_leaves_nothing_half_made(
     action: str,

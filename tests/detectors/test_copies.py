@@ -134,6 +134,7 @@ def test_players_with_stock_phrases_repeat_no_game(make_corpus: Corpus, tmp_path
     assert "repeat" not in said
 
 
+@pytest.mark.long
 def test_where_nothing_is_repeated_nothing_is_said(make_corpus: Corpus, tmp_path: Path) -> None:
     corpus = make_corpus(60, change=gibberish)
     model = trained(corpus, tmp_path / "tfidf")

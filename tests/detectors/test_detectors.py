@@ -36,6 +36,7 @@ def embedding(data: Labelled) -> Detector:
     return detector.fit(data.examples, data.y, data.groups)
 
 
+@pytest.mark.long
 def test_max_steps_stops_the_fine_tuning(data: Labelled, tiny_encoder: Path) -> None:
     seen: list[tuple[int, int]] = []
 
@@ -63,6 +64,7 @@ def test_batches_hold_every_text_once_and_little_padding() -> None:
     assert distinct(["b", "a", "b"])[1].tolist() == [0, 1, 0]
 
 
+@pytest.mark.long
 def test_an_encoder_scores_as_a_plain_pipeline_does(data: Labelled, tiny_encoder: Path, tmp_path: Path) -> None:
     """Whatever the batches: the same text has the same score, to the last digits."""
     from transformers import pipeline
@@ -121,6 +123,7 @@ def test_an_encoder_of_ones_own_needs_no_bundled_one(kind: str, tiny_encoder: Pa
             encoder_folder("")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["embedding", "encoder"])
 def test_the_weights_of_a_local_encoder_lie_in_the_model_and_its_path_does_not(
     kind: str, data: Labelled, held_out: Labelled, tiny_encoder: Path, tmp_path: Path

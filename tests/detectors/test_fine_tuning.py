@@ -186,6 +186,7 @@ def test_a_ranking_is_the_mean_over_games_or_where_few_have_both_classes_over_al
     assert ranking(y[y], games[y]) is None
 
 
+@pytest.mark.long
 def test_of_one_pass_or_with_nothing_kept_aside_there_is_no_number_of_steps_to_choose(data: Labelled, fit: Any) -> None:
     assert fit(max_steps=2, epochs=2.0, held_out=0.0).chosen is None
     detector = fit(max_steps=0, epochs=1.0, held_out=0.1)
@@ -308,6 +309,7 @@ def test_lora_saves_updates_and_head_and_is_loaded_beside_the_encoder_it_learned
         load_parts("encoder", folder, TextConfig(), detector.options.model_dump())
 
 
+@pytest.mark.long
 def test_a_model_with_lora_is_trained_loaded_and_scores_and_its_card_says_what_it_takes(
     four: Path, tiny_encoder: Path, tmp_path: Path
 ) -> None:
@@ -338,6 +340,7 @@ def test_lora_on_an_encoder_of_the_hub_keeps_its_name_and_not_its_weights(
     assert np.allclose(again.predict_proba(data.examples), detector.predict_proba(data.examples), rtol=0, atol=1e-6)
 
 
+@pytest.mark.long
 def test_a_decoder_without_a_padding_token_is_tuned_and_read_in_batches_by_transformers(
     data: Labelled, tiny_lm: Path, tmp_path: Path
 ) -> None:

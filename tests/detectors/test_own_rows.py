@@ -166,6 +166,7 @@ def test_data_that_cannot_be_learned_from_is_refused_with_the_row(
     assert not (tmp_path / "m").exists()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("form", "called"), [("lists", "texts"), ("conversations", "conversations")])
 def test_reports_on_what_nobody_played_speak_of_no_game(form: str, called: str, tmp_path: Path) -> None:
     data, labels = FORMS[form]()

@@ -66,6 +66,7 @@ def evaluated(data: Any, given: Mapping[str, Any], folder: Path) -> EvaluationRe
     return liescope.evaluate(folder / "m", data, **given)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("groups", [False, True], ids=["alone", "in groups"])
 def test_scores_figures_and_sentences_are_the_same_on_every_route(groups: bool, tmp_path: Path) -> None:
     rows = TEXTS if groups else [{"text": row["text"], "deceptive": row["deceptive"]} for row in TEXTS + COPIES]

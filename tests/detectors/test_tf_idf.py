@@ -134,6 +134,7 @@ print({{"pandas", "sklearn", "aiohttp", "openai", "datasets"}} & set(sys.modules
     assert done.stdout.strip() == "set()"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["tfidf", "duo"])
 def test_a_statement_is_scored_without_what_only_training_takes(kind: str, corpus: Path, tmp_path: Path) -> None:
     train = f"import liescope; liescope.train({kind!r}, {str(corpus)!r}, folds=0, out={str(tmp_path / 'm')!r})"

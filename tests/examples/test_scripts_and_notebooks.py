@@ -66,6 +66,7 @@ def test_every_script_says_what_it_prints_and_the_page_names_every_example() -> 
     assert [name for name in (*SCRIPTS, *NOTEBOOKS) if f"`{name}." not in page] == []
 
 
+@pytest.mark.long
 # In this order, as those that use what others left come after them.
 @pytest.mark.parametrize("name", each(PRINTS))
 def test_a_script_runs_and_prints_what_it_promises(name: str, folder: Path) -> None:

@@ -112,6 +112,7 @@ def test_more_files_of_others_are_refused_too(special: Special, tmp_path: Path) 
         read_template(tmp_path / "prompts", "rules.jinja")
 
 
+@pytest.mark.long
 @special
 @pytest.mark.parametrize(
     ("format", "name"),

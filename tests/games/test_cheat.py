@@ -147,6 +147,7 @@ def test_too_small_a_pack_is_refused() -> None:
         GAMES["cheat"].resolve({"ranks": 2, "suits": 1, "size": 4})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("m", "v"), [(-1.0, 0.2), (0.6, 1.5)])
 def test_planted_rates_of_lies_and_calls_are_found_again(m: float, v: float) -> None:
     """Lies where the seat could have told the truth, by label_claim; calls where the caller could not know better, by

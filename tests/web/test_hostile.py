@@ -122,6 +122,7 @@ def games(run: Path) -> list[Any]:
         return list(journal.records())
 
 
+@pytest.mark.long
 def test_the_file(
     run: Path, tmp_path: Path, watched: Callable[[str], list[Watched]], expect: Callable[..., Any]
 ) -> None:

@@ -122,6 +122,7 @@ def test_the_caption_names_the_interval_that_was_computed_and_that_stands_around
     assert not {"Wilson", "Newcombe", "jackknife", "Fisher's", "resampl"} & set(analysis.note.split())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("analysis", EVERY)
 def test_an_analysis_of_games_that_lack_something_is_empty_with_a_reason_of_its_own(
     analysis: Analysis, rich: Frames, bare: tuple[Frames, ...]

@@ -53,6 +53,7 @@ def test_the_findings_come_worst_first_and_rest_on_rows(audited: AuditResult) ->
     assert figures["prevalence"].null_count() == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("change", [lambda _: None, each(longer)])
 def test_no_first_sentence_contradicts_another_finding_or_a_figure(
     change: Callable[[Rows], None], plant: Plant
@@ -101,6 +102,7 @@ def test_a_test_split_of_few_games_is_not_scored(plant: Plant) -> None:
         liescope.audit(folder, split="train-test")
 
 
+@pytest.mark.long
 def test_of_many_statements_whole_games_are_drawn_and_it_says_how_many(plant: Plant) -> None:
     folder = plant(each(longer), games=60).folder
     every = liescope.audit(folder, split="out-of-fold")

@@ -71,6 +71,7 @@ def lies_follow_roles(row: Row, draw: random.Random) -> None:
     row["label_claim"] = row["label_role"] if draw.random() < 0.9 else not row["label_role"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "change", "target"),
     [

@@ -60,6 +60,7 @@ def test_of_a_run_that_has_begun_it_tells_what_is_left_from_what_was_counted(ser
         liescope.forecast("mini-mafia", out=tmp_path / "run", **(options | {"games": 7}))
 
 
+@pytest.mark.long
 def test_where_there_are_many_cells_each_player_counts_by_its_games_all_the_same() -> None:
     def calls(games: int) -> dict[str, float]:
         players = [f"openai:m{number}@http://localhost/v1" for number in range(9)]

@@ -257,6 +257,7 @@ def plainly(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return campaign(HABITS["good"], tmp_path_factory.mktemp("good"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [name for name in HABITS if name != "good"])
 def test_what_an_endpoint_does_wrong_is_no_turn_of_a_player(name: str, plainly: dict[str, Any], tmp_path: Path) -> None:
     habit = HABITS[name]

@@ -50,6 +50,7 @@ def replies(folder: Path) -> list[object]:
         return [journal.answers(game_id) for game_id in journal.game_ids()]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("headers", [{}, {"retry-after-ms": "300"}])
 def test_a_rate_limit_loses_no_game_and_is_kept_near(serve: Serve, tmp_path: Path, headers: dict[str, str]) -> None:
     server = serve(per_second=30, limited=Fault(429, LIMIT, headers))

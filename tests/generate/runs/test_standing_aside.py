@@ -43,6 +43,7 @@ def test_games_of_a_dead_endpoint_stand_aside_and_go_on_when_it_is_back(serve: S
     assert dead.refused[500] < 100  # one request at a time tried it
 
 
+@pytest.mark.long
 def test_an_endpoint_that_stays_dead_stops_the_run_after_all_games_that_can_do_without_it(
     serve: Serve, tmp_path: Path
 ) -> None:

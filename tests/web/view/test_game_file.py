@@ -42,6 +42,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 # In a browser
 
 
+@pytest.mark.long
 def test_games_are_found_sorted_opened_and_stepped_through_by_keys_alone(
     werewolf: Played, tmp_path: Path, new_context: Context, expect: Callable[..., Any]
 ) -> None:

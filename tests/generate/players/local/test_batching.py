@@ -59,6 +59,7 @@ def alone(loaded: Loaded, many: list[PromptRow]) -> list[list[int]]:
     return [write(loaded, [row])[0].ids.tolist() for row in many]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("most", "room", "expected"), [(64, 1000, [12]), (5, 1000, [5, 5, 2]), (64, 4, [12, 6, 3])])
 def test_what_waits_is_one_batch_within_its_bounds_and_each_ask_gets_its_own_reply(
     loaded, many, alone, sizes, most: int, room: int, expected: list[int]

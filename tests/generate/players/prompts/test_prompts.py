@@ -205,6 +205,7 @@ def test_a_file_that_is_too_large_or_no_text_or_no_file_is_refused(folder: Path)
         load_prompts(folder, "mafia")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("game", "name"), [(game, name) for game, family in PROMPTS.items() for name in family.sets])
 def test_every_set_that_comes_with_a_game_passes_as_a_folder_of_ones_own(tmp_path: Path, game: str, name: str) -> None:
     copied = shutil.copytree(PROMPTS[game].folder / name, tmp_path / "mine")
