@@ -78,18 +78,20 @@ def _row(each: Setting) -> str:
 
 def _table(name: str, settings: Iterable[Setting], known: dict[str, str]) -> Iterator[str]:
     """The table of a command or player. known: the rows of the tables above, and in whose each stands."""
+    groups = {"": list[Setting]()}
+    for each in settings:
+        groups.setdefault(each.group, []).append(each)
     yield from ("| option | default; limits | what it does |", "|---|---|---|")
     again: dict[str, list[str]] = {}
-    heading = ""
-    for each in sorted(settings, key=lambda each: each.group != ""):
-        row = _row(each)
-        if known.setdefault(row, name) != name:
-            again.setdefault(known[row], []).append(f"`{each.option}`")
-            continue
-        if each.group != heading:
-            heading = each.group
-            yield f"| **{heading}** | | |"
-        yield row
+    for heading, group in groups.items():
+        new = [f"| **{heading}** | | |"] if heading else []
+        for each in group:
+            row = _row(each)
+            if known.setdefault(row, name) != name:
+                again.setdefault(known[row], []).append(f"`{each.option}`")
+            else:
+                yield from [*new, row]
+                new.clear()
     for other, options in again.items():
         yield f"| **As for {other}** | | {', '.join(options)} |"
 
