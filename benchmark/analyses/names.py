@@ -86,7 +86,7 @@ def gender_effect(frames: Frames) -> pl.DataFrame:
     genders are compared).
     """
     stated = with_gender(spoke(frames)).filter(pl.col("gender") != UNSTATED)
-    return _effects(stated, "gender").filter(pl.col("gender") == MALE).drop("gender")
+    return _effects(stated, "gender").drop("gender")
 
 
 def attributed(frames: Frames) -> pl.DataFrame:
@@ -137,13 +137,14 @@ def with_gender(seats: pl.DataFrame) -> pl.DataFrame:
 
 
 def _effects(seats: pl.DataFrame, fact: str, outcome: str = "won", keys: Sequence[str] = GAME) -> pl.DataFrame:
-    """The difference that each value of a column makes, over all roles and for each: the keys, role, the column,
-    difference, lo, hi, games.
+    """The difference that each value of a column makes, of two the last (the other's is its negative), over all roles
+    and for each: the keys, role, the column, difference, lo, hi, games.
     """
     roles = pl.concat([seats.with_columns(_of=pl.lit(ANY)), seats.with_columns(_of="role")])
     found = []
     for (*key, role), rows in roles.group_by(*keys, "_of"):
-        for value in rows[fact].unique():
+        values = rows[fact].unique().sort().to_list()
+        for value in values[1:] if len(values) == 2 else values:
             holds = rows.with_columns(_holds=pl.col(fact) == value)
             found.append((*key, role, value, *adjusted_difference(holds, "_holds", outcome, _ALIKE)))
     columns = schema(f"text {' '.join(keys)} role {fact}", "number difference lo hi", "count games")

@@ -168,6 +168,9 @@ def test_bias_by_an_attribute_of_names_is_found_and_is_no_table_where_names_have
     games = frames.games.with_columns(attributes=pl.lit(json.dumps(told)))
     found = attribute_effect(replace(frames, seats=seats, ratings=ratings, games=games))
     assert found["attribute"].unique().to_list() == ["region"]
+    assert found["group"].unique().to_list() == ["hills"], (
+        "the coast's difference is the same one, so it is no test more"
+    )
     bounds = {
         measure: effects(found.filter(pl.col("measure") == measure), ANY, "group")["hills"]
         for measure in found["measure"].unique()
