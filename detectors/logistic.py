@@ -1,4 +1,4 @@
-"""Logistic regressions: learned with scipy's L-BFGS, saved as plain numbers, scored with numpy alone."""
+"""Logistic regressions: learned with scipy's L-BFGS, saved as plain numbers."""
 
 from __future__ import annotations
 

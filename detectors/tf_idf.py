@@ -1,6 +1,6 @@
 """Word and character counts of texts, weighted as by scikit-learn's TfidfVectorizer and HashingVectorizer.
 
-It is written in numpy alone because scikit-learn takes longer to import than to learn from a thousand texts.
+They are counted and hashed here because scikit-learn takes longer to import than to learn from a thousand texts.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import TypeAdapter
+from scipy.sparse import csr_array, hstack
 
 from liescope.common.reading import Reading, read_json
 from liescope.common.statistics import Floats
@@ -24,77 +25,6 @@ from liescope.detectors.logistic import TRAIN_AGAIN, numbers
 
 _LARGEST = 2**29
 _WORD = re.compile(r"\w+")
-AT_ONCE = 4096
-"""Texts whose n-grams are in memory as words at one time."""
-Row = tuple[NDArray[np.int32], NDArray[np.float32]]
-"""Columns, each once, and the values there."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sparse:
-    """(rows, width) numbers, most of them 0, row after row. value, column: (stored,); ends: (rows + 1,)."""
-
-    value: NDArray[Any]
-    column: NDArray[np.int32]
-    ends: NDArray[np.int64]
-    width: int
-
-    @classmethod
-    def of(cls, rows: Iterable[Sequence[Row]], width: int) -> Sparse:
-        """From rows with repeated columns, whose values are added."""
-        summed = [_sum(parts) for parts in rows]
-        ends = np.cumsum([0, *(len(columns) for columns, _ in summed)])
-        columns = np.concatenate([columns for columns, _ in summed] or [np.empty(0, np.int32)])
-        return cls(np.concatenate([values for _, values in summed] or [np.empty(0, np.float32)]), columns, ends, width)
-
-    @classmethod
-    def beside(cls, parts: Sequence[Sparse]) -> Sparse:
-        """Several matrices with the same rows, side by side."""
-        starts = np.cumsum([0, *(part.width for part in parts)])
-        order = np.argsort(np.concatenate([part.row for part in parts]), kind="stable")
-        column = np.concatenate([part.column + start for part, start in zip(parts, starts[:-1], strict=True)])
-        value = np.concatenate([part.value for part in parts])
-        ends = np.sum([part.ends for part in parts], axis=0)
-        return cls(value[order], column[order].astype(np.int32), ends, int(starts[-1]))
-
-    @property
-    def row(self) -> NDArray[np.int64]:
-        """(stored,): the row of each value."""
-        return np.repeat(np.arange(len(self.ends) - 1), np.diff(self.ends))
-
-    def __matmul__(self, weights: Floats) -> Floats:
-        # bincount adds in order, as a product of scipy's does: the sums are the same bits.
-        return np.bincount(self.row, self.value * weights[self.column], len(self.ends) - 1).astype(np.float64)
-
-    def moved(self, place: NDArray[np.int64], width: int) -> Sparse:
-        """With its columns moved. place: (self.width,), the new place of each, -1 for one that is left out."""
-        column = place[self.column]
-        kept = column >= 0
-        ends = np.concatenate([[0], np.cumsum(kept)])[self.ends]
-        return Sparse(self.value[kept], column[kept].astype(np.int32), ends, width)
-
-    def in_order(self) -> Sparse:
-        """With the columns of each row in their order: sums depend on it in their last bit."""
-        order = np.argsort(self.row * self.width + self.column)
-        return Sparse(self.value[order], self.column[order], self.ends, self.width)
-
-    def dense(self) -> Floats:
-        found = np.zeros((len(self.ends) - 1, self.width))
-        found[self.row, self.column] = self.value
-        return found
-
-    def csr(self) -> Any:
-        """As a scipy matrix, for the solvers."""
-        from scipy.sparse import csr_array
-
-        return csr_array((self.value, self.column, self.ends), shape=(len(self.ends) - 1, self.width))
-
-
-def _sum(parts: Sequence[Row]) -> Row:
-    columns = np.concatenate([columns for columns, _ in parts] or [np.empty(0, np.int32)])
-    values = np.concatenate([values for _, values in parts] or [np.empty(0, np.float32)])
-    found, place = np.unique(columns, return_inverse=True)
-    return found, np.bincount(place, values, len(found)).astype(np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,25 +35,22 @@ class Features:
     idf: Floats
 
     @classmethod
-    def chosen(cls, counts: Sparse, met: Sequence[str], least: int) -> tuple[Features, Sparse]:
-        """The features that occur in so many rows, and their counts. met: the names of the columns."""
-        seen = np.bincount(counts.column, minlength=counts.width)
-        kept = np.flatnonzero(seen >= least)
-        place = np.full(counts.width, -1)
-        place[kept] = np.arange(len(kept))
-        names = [met[at] for at in kept.tolist()]
-        return cls.of(names, seen[kept], len(counts.ends) - 1), counts.moved(place, len(kept))
+    def chosen(cls, counts: csr_array, met: Mapping[str, int], least: int) -> tuple[Features, csr_array]:
+        """The features that occur in so many rows, and their counts. met: the column of each, in the order to keep."""
+        seen = np.bincount(counts.indices, minlength=len(met))
+        kept = {name: at for name, at in met.items() if seen[at] >= least}
+        columns = np.fromiter(kept.values(), np.int64, len(kept))
+        idf = np.log((1 + counts.shape[0]) / (1 + seen[columns])) + 1
+        return cls({name: place for place, name in enumerate(kept)}, idf), counts[:, columns]
 
-    @classmethod
-    def of(cls, names: Sequence[str], seen: NDArray[np.int64], rows: int) -> Features:
-        """seen: in how many of the rows each occurs."""
-        return cls({name: at for at, name in enumerate(names)}, np.log((1 + rows) / (1 + seen)) + 1)
-
-    def weighed(self, counts: Sparse) -> Sparse:
+    def weighed(self, counts: csr_array) -> csr_array:
         """1 + log count, times idf, each row of length 1."""
-        value = (1 + np.log(counts.value.astype(np.float64))) * self.idf[counts.column]
-        length = np.sqrt(np.bincount(counts.row, value**2, len(counts.ends) - 1))
-        return Sparse(value / length[counts.row], counts.column, counts.ends, counts.width)
+        counts.sort_indices()  # sums depend on the order in their last bit
+        found = csr_array((np.log(counts.data, dtype=np.float64), counts.indices, counts.indptr), counts.shape)
+        found.data += 1
+        found.data *= self.idf[counts.indices]
+        found.data /= np.repeat(np.sqrt(found.power(2).sum(axis=1)), np.diff(counts.indptr))
+        return found
 
 
 def write_features(path: Path, fields: Mapping[str, Features]) -> None:
@@ -159,39 +86,33 @@ class Ngrams:
     def fields(self) -> tuple[str, ...]:
         return (WORDS,) * (self.words > 0) + (CHARS,) * (self.chars > 1)
 
-    def learned(self, texts: Sequence[str], least: int) -> tuple[dict[str, Features], Sparse]:
+    def learned(self, texts: Sequence[str], least: int) -> tuple[dict[str, Features], csr_array]:
         """The features in so many texts, alphabetically, and their weights there. Raises ValueError for none."""
-        met, parts = {field: _Met() for field in self.fields}, list[dict[str, Sparse]]()
-        for first in range(0, len(texts), AT_ONCE):
-            some = texts[first : first + AT_ONCE]
-            parts.append({field: _counted([self._of(field, text) for text in some], own) for field, own in met.items()})
-        fields, places, stored = dict[str, Features](), dict[str, NDArray[np.int64]](), 0
-        for field, own in met.items():
-            seen = np.zeros(len(own), np.int64)
-            for part in parts:
-                seen += np.bincount(part[field].column, minlength=len(own))
-            names = sorted(gram for gram, at in own.items() if seen[at] >= least)
-            if not names:
+        fields, values = dict[str, Features](), list[csr_array]()
+        for field in self.fields:
+            met: defaultdict[str, int] = defaultdict()
+            met.default_factory = met.__len__
+            counts = self._counted(field, texts, met)
+            fields[field], counts = Features.chosen(counts, dict(sorted(met.items())), least)
+            if not fields[field].place:
                 raise ValueError(f"no n-gram of {field} is in {least} texts")
-            kept = np.array([own[gram] for gram in names])
-            places[field] = np.full(len(own), -1)
-            places[field][kept] = np.arange(len(kept))
-            fields[field] = Features.of(names, seen[kept], len(texts))
-            stored += int(seen[kept].sum())
-        value, column, ends = np.empty(stored), np.empty(stored, np.int32), [np.zeros(1, np.int64)]
-        for part in parts:  # each goes as its values come, so that nothing is in memory twice
-            counts = {field: part[field].moved(place, len(fields[field].place)) for field, place in places.items()}
-            part.clear()
-            some_rows = _weighed(counts, fields)
-            ends.append(ends[-1][-1] + some_rows.ends[1:])
-            here = slice(ends[-2][-1], ends[-1][-1])
-            value[here], column[here] = some_rows.value, some_rows.column
-        return fields, Sparse(value, column, np.concatenate(ends), sum(len(one.place) for one in fields.values()))
+            values.append(fields[field].weighed(counts))
+        return fields, beside(values)
 
-    def weighed(self, texts: Sequence[str], fields: Mapping[str, Features]) -> Sparse:
+    def weighed(self, texts: Sequence[str], fields: Mapping[str, Features]) -> csr_array:
         """(texts, all features)."""
-        counts = {name: _counted([self._of(name, text) for text in texts], one.place) for name, one in fields.items()}
-        return _weighed(counts, fields)
+        return beside([one.weighed(self._counted(name, texts, one.place)) for name, one in fields.items()])
+
+    def _counted(self, field: str, texts: Sequence[str], place: Mapping[str, int]) -> csr_array:
+        """The counts of the features in `place`, or of all that are met where it takes them."""
+        columns, counts, ends = array("i"), array("i"), array("q", [0])
+        for text in texts:
+            own = self._of(field, text)
+            known = own.keys() if isinstance(place, defaultdict) else own.keys() & place.keys()
+            columns.extend(map(place.__getitem__, known))
+            counts.extend(map(own.__getitem__, known))
+            ends.append(len(columns))
+        return csr_array((counts, columns, ends), (len(texts), len(place)))
 
     def _of(self, field: str, text: str) -> Counter[str]:
         text = text.lower()
@@ -212,28 +133,9 @@ def word_grams(words: Sequence[str], most: int) -> list[str]:
     return [" ".join(words[at : at + n]) for n in range(1, most + 1) for at in range(len(words) - n + 1)]
 
 
-class _Met(dict[str, int]):
-    """The features met so far, numbered as they come."""
-
-    def __missing__(self, feature: str) -> int:
-        return self.setdefault(feature, len(self))
-
-
-def _counted(grams: Sequence[Counter[str]], place: Mapping[str, int]) -> Sparse:
-    """The counts of the features in `place`, or of all that are met."""
-    columns, counts, ends = array("i"), array("i"), [0]
-    for own in grams:
-        known = own.keys() if isinstance(place, _Met) else own.keys() & place.keys()
-        columns.extend(map(place.__getitem__, known))
-        counts.extend(map(own.__getitem__, known))
-        ends.append(len(columns))
-    column, count = np.array(columns, dtype=np.int32), np.array(counts, dtype=np.int32)
-    return Sparse(count, column, np.array(ends), len(place))
-
-
-def _weighed(counts: Mapping[str, Sparse], fields: Mapping[str, Features]) -> Sparse:
-    """(texts, all features), from the counts of each field."""
-    return Sparse.beside([one.weighed(counts[name].in_order()) for name, one in fields.items()])
+def beside(parts: Sequence[csr_array]) -> csr_array:
+    """Matrices with the same rows, side by side."""
+    return hstack(parts, "csr") if len(parts) > 1 else parts[0]
 
 
 def hashed(texts: Sequence[Sequence[str]], width: int) -> Floats:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Self
@@ -17,6 +17,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, field_validator
+from scipy.sparse import csr_array
 
 from liescope.common.errors import UsageError
 from liescope.common.statistics import Bools, Floats, expit
@@ -24,7 +25,7 @@ from liescope.detectors.detector import ROLE, Detector, DetectorOptions, Groups,
 from liescope.detectors.examples import Example, moment_of
 from liescope.detectors.logistic import one_thread, read_numbers, two_columns, write_numbers
 from liescope.detectors.text_form import TextConfig
-from liescope.detectors.tf_idf import Features, Sparse, read_features, write_features
+from liescope.detectors.tf_idf import Features, beside, read_features, write_features
 from liescope.detectors.view.candidate import CLAIMS, FIELDS, Candidate, Counted, Reason, ViewCounting, strongest
 from liescope.detectors.view.joint_posterior import SeatedCandidates
 from liescope.detectors.view.transcript import GameMoment
@@ -117,29 +118,28 @@ def _spread(questions: Sequence[WhoDeceives], most: int) -> list[WhoDeceives]:
     return [questions[at] for at in sorted({last - int(i * step) for i in range(min(most, len(questions)))})]
 
 
-def solve(features: Sparse, learned: AnsweredQuestions, penalties: Floats) -> tuple[Floats, float]:
+def solve(features: csr_array, learned: AnsweredQuestions, penalties: Floats) -> tuple[Floats, float]:
     """(weights, offset) that maximise the likelihood minus the L2 penalty. features: (candidates, features), in
     the order of the lesson; penalties: (features,). The offset matters only where it is not known how many
     deceive; without such a game, it matches the prevalence of the candidates. Raises UsageError.
     """
     from scipy.optimize import minimize
 
-    rows = features.csr()
-    across = rows.T.tocsr()
+    across = features.T.tocsr()
     loose = bool((learned.seated.deceivers < 0).any())
 
     def loss(at: Floats) -> tuple[float, Floats]:
         weights, offset = at[:-1], at[-1]
-        value, gradient = learned.seated.loss(rows @ weights + offset, learned.true, learned.false)
+        value, gradient = learned.seated.loss(features @ weights + offset, learned.true, learned.false)
         back = np.append(across @ gradient + weights * penalties, gradient.sum() if loose else 0.0)
         return value + float(penalties @ weights**2) / 2, back
 
     with one_thread():
-        found = minimize(loss, np.zeros(rows.shape[1] + 1), jac=True, method="L-BFGS-B", options={"maxiter": 500})
+        found = minimize(loss, np.zeros(features.shape[1] + 1), jac=True, method="L-BFGS-B", options={"maxiter": 500})
     if not found.success:
         raise UsageError("the linear model did not converge; lower --strength so that the penalty is stronger")
     weights, offset = found.x[:-1], float(found.x[-1])
-    return weights, offset if loose else _prevalent(rows @ weights, learned.seated)
+    return weights, offset if loose else _prevalent(features @ weights, learned.seated)
 
 
 def _prevalent(scores: Floats, seated: SeatedCandidates) -> float:
@@ -213,7 +213,7 @@ class LinearDetector(Detector):
 
     def scores(self, candidates: Sequence[Candidate], _progress: Progress) -> Floats:
         """(n,): log-odds of each candidate, up to a constant of its game."""
-        return self.features(candidates) @ self._weights + self._offset
+        return np.asarray(self.features(candidates) @ self._weights + self._offset)
 
     def predict_proba(self, examples: Sequence[Example], progress: Progress = silent) -> Floats:
         if not examples:
@@ -234,7 +234,7 @@ class LinearDetector(Detector):
     def reasons_at(self, asked: WhoDeceives, player: str, most: int) -> list[Reason]:
         """Reasons, against the mean of the players, from all in the player's view. Raises KeyError for no player."""
         players = asked.candidates()
-        against = self.features(players).dense()
+        against = self.features(players).toarray()
         row = {candidate.player: at for at, candidate in enumerate(players)}[player]
         mean = against.mean(axis=0) if asked.focus is None else 0.0
         added = np.where(against[row] > 0, against[row] - mean, 0.0) * self._weights
@@ -271,31 +271,30 @@ class LinearDetector(Detector):
         allowed = {name: words * self.options.claim_weight**2 if name == CLAIMS else words for name in self._parts}
         return np.concatenate([np.full(len(part.place), 1 / allowed[name]) for name, part in self._parts.items()])
 
-    def _choose(self, learned: AnsweredQuestions) -> tuple[dict[str, Features], Sparse]:
+    def _choose(self, learned: AnsweredQuestions) -> tuple[dict[str, Features], csr_array]:
         """The features of the learning candidates, and their values. Raises UsageError if there are none."""
         self._counts = _shared(self._reading())
         fields = self._counts.fields(learned.candidates)
-        parts, values = dict[str, Features](), list[Sparse]()
+        parts, values = dict[str, Features](), list[csr_array]()
         for name in self._names():
-            met = list(self._counts.features[name])
-            parts[name], counts = Features.chosen(fields[name], met, self.options.min_count)
+            parts[name], counts = Features.chosen(fields[name], self._counts.features[name], self.options.min_count)
             values.append(_weighed(name, parts[name], counts))
-        found = Sparse.beside(values)
-        if not len(found.value):
+        found = beside(values)
+        if not found.nnz:
             raise UsageError(f"nothing occurs in {self.options.min_count} views of these games; lower --min-count")
         return parts, found
 
-    def features(self, candidates: Sequence[Candidate]) -> Sparse:
+    def features(self, candidates: Sequence[Candidate]) -> csr_array:
         """(candidates, features), for a trained detector."""
         fields = self._counts.fields(candidates)
-        return Sparse.beside([_weighed(name, part, fields[name]) for name, part in self._parts.items()])
+        return beside([_weighed(name, part, fields[name]) for name, part in self._parts.items()])
 
 
-def _weighed(name: str, features: Features, counts: Sparse) -> Sparse:
+def _weighed(name: str, features: Features, counts: csr_array) -> csr_array:
     """TF-IDF for words, 1 + log count for claims."""
     if name != CLAIMS:
         return features.weighed(counts)
-    return replace(counts, value=1 + np.log(counts.value.astype(np.float64)))
+    return csr_array((1 + np.log(counts.data, dtype=np.float64), counts.indices, counts.indptr), counts.shape)
 
 
 @lru_cache(maxsize=4)

@@ -10,6 +10,7 @@ from typing import Self
 
 import numpy as np
 from pydantic import Field, model_validator
+from scipy.sparse import csr_array
 
 from liescope.common.errors import BadData, UsageError
 from liescope.common.statistics import Bools, Floats, expit
@@ -17,10 +18,11 @@ from liescope.detectors.detector import Detector, DetectorOptions, Groups, Progr
 from liescope.detectors.examples import Example
 from liescope.detectors.logistic import TRAIN_AGAIN, fit_logistic, read_numbers, two_columns, write_numbers
 from liescope.detectors.text_form import TextConfig, textualize
-from liescope.detectors.tf_idf import AT_ONCE, Features, Ngrams, Sparse, read_features, write_features
+from liescope.detectors.tf_idf import Features, Ngrams, read_features, write_features
 from liescope.detectors.view.candidate import Reason, strongest
 
 _FEATURES, _WEIGHTS = "words.json", "words.npy"
+_AT_ONCE = 4096  # statements whose n-grams are in memory while they are scored
 CHARS = 3
 """How many characters are read together where words cannot see: in scripts that put no space between words, and where
 signs that are no letters, such as emoji, stand in many texts.
@@ -100,23 +102,23 @@ print(1 / (1 + np.exp(-np.hstack(values) @ weights - offset)))
         self.options, self.notes = resolved(self.options, texts)
         self._fields, values = learned(self.options, texts)
         del texts
-        self._weights, self._offset = fit_logistic(values.csr(), y, self.options.strength)
+        self._weights, self._offset = fit_logistic(values, y, self.options.strength)
         return self
 
     def predict_proba(self, examples: Sequence[Example], _progress: Progress = silent) -> Floats:
-        parts = (self._values(examples[at : at + AT_ONCE]) for at in range(0, len(examples), AT_ONCE))
+        parts = (self._values(examples[at : at + _AT_ONCE]) for at in range(0, len(examples), _AT_ONCE))
         odds = [np.empty(0), *(values @ self._weights + self._offset for values in parts)]
         return two_columns(expit(np.concatenate(odds)))
 
-    def _values(self, examples: Sequence[Example]) -> Sparse:
+    def _values(self, examples: Sequence[Example]) -> csr_array:
         return _ngrams(self.options).weighed([textualize(example, self.text) for example in examples], self._fields)
 
     def explain(self, examples: Sequence[Example], most: int = 5) -> list[list[Reason]]:
         named = [(name, gram) for name, field in self._fields.items() for gram in field.place]
         values, found = self._values(examples), list[list[Reason]]()
-        for start, end in pairwise(values.ends):
-            at = values.column[start:end]
-            added = values.value[start:end] * self._weights[at]
+        for start, end in pairwise(values.indptr):
+            at = values.indices[start:end]
+            added = values.data[start:end] * self._weights[at]
             found.append([Reason(*named[int(at[i])], float(added[i])) for i in strongest(added, most)])
         return found
 
@@ -138,7 +140,7 @@ print(1 / (1 + np.exp(-np.hstack(values) @ weights - offset)))
         return detector
 
 
-def learned(o: TfidfOptions, texts: Sequence[str]) -> tuple[dict[str, Features], Sparse]:
+def learned(o: TfidfOptions, texts: Sequence[str]) -> tuple[dict[str, Features], csr_array]:
     """The features of these texts, and their values. Raises UsageError if there are none."""
     try:
         return _ngrams(o).learned(texts, o.min_count)

@@ -151,7 +151,7 @@ def word_probe(texts: list[str], seed: int) -> Probe:
     """
     options, _ = resolved(TfidfOptions(seed=seed), texts)
     try:
-        features = learned(options, texts)[1].csr()
+        features = learned(options, texts)[1]
     except UsageError:
         return lambda learn, score, y: np.full(len(score), y[learn].mean())
 

@@ -14,14 +14,17 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from liescope.common.statistics import Floats
 from liescope.detectors.text_form import clean, hide_roles, replace_names
-from liescope.detectors.tf_idf import Row, Sparse, word_grams
+from liescope.detectors.tf_idf import word_grams
 from liescope.detectors.view.claim_graph import ClaimGraph, claim_graph
 from liescope.detectors.view.transcript import GameMoment, Transcript
 from liescope.labeling.label import Heard, known_before
@@ -87,6 +90,8 @@ def masked(text: str, names: tuple[str, ...], candidate: str, speaker: str, vict
 CLAIMS = "claims"
 _COUNTED = (*FIELDS, CLAIMS)
 _WORD = re.compile(r"\w+")
+Row = tuple[NDArray[np.int32], NDArray[np.float32]]
+"""Columns, each once, and the values there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +132,7 @@ class Counted:
     def _of(self, game: Transcript) -> _Counts:
         return self._read.get(game) or self._read.setdefault(game, _Counts(claim_graph(game)))
 
-    def fields(self, candidates: Sequence[Candidate]) -> dict[str, Sparse]:
+    def fields(self, candidates: Sequence[Candidate]) -> dict[str, csr_array]:
         """By field, (n, features met so far) counts."""
         found: dict[str, list[list[Row]]] = {name: [] for name in _COUNTED}
         for candidate in candidates:
@@ -136,7 +141,7 @@ class Counted:
             for name, row in self._words(candidate):
                 found[name][-1].append(row)
             found[CLAIMS][-1].append(self._claims(candidate))
-        return {name: Sparse.of(rows, len(self.features[name])) for name, rows in found.items()}
+        return {name: _stacked(rows, len(self.features[name])) for name, rows in found.items()}
 
     def _words(self, candidate: Candidate) -> list[tuple[str, Row]]:
         """The fields of each statement in view. A statement's n-grams are counted once for each candidate."""
@@ -168,6 +173,16 @@ class Counted:
         counted = Counter(gram for gram in grams if gram in features) if self._fixed else Counter(grams)
         places = np.array([features.setdefault(gram, len(features)) for gram in counted], dtype=np.int32)
         return places, np.array(list(counted.values()), dtype=np.float32)
+
+
+def _stacked(rows: Sequence[Sequence[Row]], width: int) -> csr_array:
+    """(rows, width). rows: the parts of each, which are added."""
+    none = (np.empty(0, np.int32), np.empty(0, np.float32))
+    columns, values = (np.concatenate(each) for each in zip(none, *chain.from_iterable(rows), strict=True))
+    ends = np.cumsum([0, *(sum(len(columns) for columns, _ in parts) for parts in rows)])
+    found = csr_array((values, columns, ends), (len(rows), width))
+    found.sum_duplicates()
+    return found
 
 
 @dataclass(frozen=True, slots=True)
