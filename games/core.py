@@ -12,10 +12,13 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from random import Random
-from typing import Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from liescope.games.facts import EventData
 from liescope.games.game_options import GameSpec
+
+if TYPE_CHECKING:
+    from liescope.games.memory import Memory
 
 
 class AskKind(StrEnum):
@@ -37,6 +40,7 @@ class AskKind(StrEnum):
     TAG_LESSON = "tag_lesson"  # a rater's tags for the lesson that the ask is about, as a form {tag: values}
     BELIEFS = "beliefs"  # whether the claims in options are true, as a form {claim: (one of BELIEVED,)}
     SECOND_ORDER = "second_order"  # whom each player in options suspects most, as a form {name: (name,)}
+    SUMMARY = "summary"  # the seat's own, of what it is about to forget
 
 
 ASSESSMENTS = frozenset({AskKind.SELF_ASSESSMENT, AskKind.PEER_ASSESSMENT})
@@ -47,6 +51,7 @@ SPEECH = frozenset({AskKind.SPEAK, AskKind.EXPLAINED_VOTE})
 FORMS = frozenset({AskKind.REFLECTION, AskKind.NAME_ROLES, AskKind.TAG_LESSON}) | {
     *(AskKind.FIND_CLAIMS, AskKind.BELIEFS, AskKind.SECOND_ORDER)
 }
+MEASURED = ASSESSMENTS | FORMS - {AskKind.REFLECTION}  # no game depends on the answers
 BELIEVED_TRUE, BELIEVED_FALSE, CANNOT_KNOW = "true", "false", "cannot know"
 BELIEVED = (BELIEVED_TRUE, BELIEVED_FALSE, CANNOT_KNOW)
 """The beliefs that somebody may hold about a claim."""
@@ -93,6 +98,7 @@ class EventKind(StrEnum):
         "beliefs"  # the actor; about its statement; data: judge (its own model), beliefs {claim: what it believes}
     )
     SECOND_ORDER = "second_order"  # the actor; data: suspects {name: whom it is thought to suspect most}
+    SUMMARY = "summary"  # the actor; its own, in text, "" if there was none: `liescope.games.memory`
     LESSON_TAGS = "lesson_tags"  # the actor; about a lesson; data: judge, tags {tag: values}
 
 
@@ -229,7 +235,8 @@ Play = Generator[Asks, Replies, Outcome]
 
 
 class Game(ABC):
-    """The rules of one game with one seed. `play` may be called once; `events` grows as it runs.
+    """The rules of one game with one seed. `play` may be called once; `events` grows as it runs. summaries: of the
+    seats that write some, by name.
 
     Subclasses draw all random numbers from `self.random`, which is seeded here. They write events with
     `log`, and yield batches made with `ask` and `batch`, which keep the day and the step. roles: by name; centre: the
@@ -257,6 +264,7 @@ class Game(ABC):
         self.alive = list(self.names)
         self.day = 0
         self.step = 0
+        self.summaries: Mapping[str, Memory] = {}
 
     @abstractmethod
     def play(self) -> Play:

@@ -121,6 +121,7 @@ KINDS: dict[EventKind, _Kind] = {
     EventKind.CLAIMS_FOUND: _Kind(actor=True, about=EventKind.STATEMENT, facts=("claims",)),
     EventKind.BELIEFS: _Kind(actor=True, about=EventKind.STATEMENT, facts=("beliefs",)),
     EventKind.SECOND_ORDER: _Kind(actor=True, facts=("suspects",)),
+    EventKind.SUMMARY: _Kind(actor=True),
     EventKind.LESSON_TAGS: _Kind(actor=True, about=EventKind.LESSON, facts=("tags",)),
 }
 

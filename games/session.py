@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from liescope.common.errors import RuleViolation
 from liescope.games.core import Ask, Asks, Event, Game, Outcome, Play, Replies, Reply
+from liescope.games.memory import with_summaries
 
 GameMaker = Callable[[], Game]
 
@@ -18,7 +19,7 @@ class Session:
         self.game = game
         self.asks: Asks = ()
         self.outcome: Outcome | None = None
-        self._play: Play = game.play()
+        self._play: Play = with_summaries(game)
         self._advance(None)
 
     @property

@@ -174,7 +174,7 @@ def check_model(spec: str, limits: Limits | None, saved: bool = False) -> None:
     if not spec.startswith(KIND):
         raise UsageError(f"a judge is a chat model {_FORMS}; {spec!r} is none")
     asked = read_spec(spec.removeprefix(KIND))
-    if asked.options.persona or asked.options.extra or asked.options.last:
+    if asked.options.persona or asked.options.extra or asked.options.remembers:
         raise UsageError("the options persona, extra and memory are for players of a game; a judge has --prompt FILE")
     url = asked.base_url
     if saved and url and not is_this_machine(host_of(url)) and host_of(url) != host_of(default_url()):

@@ -178,7 +178,9 @@ def _add(log: ZipFile, name: str, content: IO[bytes]) -> None:
 
 # One game
 
-_HIDDEN = frozenset({EventKind.ROLE, EventKind.BID, EventKind.SELF_REPORT, EventKind.RATING, EventKind.SUSPICION})
+_HIDDEN = frozenset({EventKind.ROLE, EventKind.BID, EventKind.SELF_REPORT, EventKind.RATING, EventKind.SUSPICION}) | {
+    EventKind.SUMMARY
+}
 
 
 @dataclass(slots=True)

@@ -6,6 +6,7 @@ Every kind of model player takes these options, whatever runs the model:
     temperature.speak=1&temperature.vote=0       for one kind of ask (`AskKind`), instead of the general value
     persona=liar.txt                             a system message for the seat; {name} and {role} stand for the seat's
     memory=last:12                               of the game, the seat is told the last twelve events alone
+    memory=summary:12                            and its own summary of what came before (`liescope.games.memory`)
 
 A file that a spec names is part of the plan with its whole text (`named_files`), so that a changed file is a changed
 plan, and a run goes on without the file.
@@ -27,6 +28,7 @@ from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.common.registry import Registry
 from liescope.common.settings import OptionsModel, read_query, settings_of
 from liescope.games.core import Ask, AskKind, Event, EventKind
+from liescope.games.memory import Memory
 from liescope.generate.players.player_protocol import Player, PlayerContext
 
 BY_KIND = ("temperature", "top_p", "max_tokens")
@@ -70,13 +72,17 @@ class SeatOptions(OptionsModel):
     )
     max_tokens: int | None = Field(default=None, ge=1, le=10**9, description="Tokens of a reply at most.")
     persona: str = Field(default="", description="A text file: the system message of the seat.")
-    memory: str = Field(default="full", description="full, or last:K: of the game, only the last K events are told.")
+    memory: str = Field(
+        default="full",
+        description="full; last:K, the last K events alone; or summary:K, these and the seat's own summary.",
+    )
     by_kind: tuple[tuple[str, float], ...] = ()
 
     @property
-    def last(self) -> int | None:
-        """How many events the seat remembers, None for all."""
-        return None if self.memory == "full" else int(self.memory.removeprefix("last:"))
+    def remembers(self) -> Memory | None:
+        """None for everything."""
+        policy, _, last = self.memory.partition(":")
+        return Memory(int(last), policy == "summary") if last else None
 
     @classmethod
     def read(cls, query: str, whose: str) -> Self:
@@ -89,8 +95,8 @@ class SeatOptions(OptionsModel):
             by_kind[option] = replace(settings_of(cls)[name], flag=option).checked(given.pop(option))
         if given.get("persona") == "":
             raise UsageError("persona names a text file, as in persona=liar.txt")
-        if not re.fullmatch(r"full|last:[1-9]\d{0,5}", given.get("memory", "full")):
-            raise UsageError(f"memory is full or last:K, as in memory=last:12; got {given['memory']!r}")
+        if not re.fullmatch(r"full|(last|summary):[1-9]\d{0,5}", given.get("memory", "full")):
+            raise UsageError(f"memory is full, last:K or summary:K, as in memory=last:12; got {given['memory']!r}")
         return cls.of({**given, "by_kind": tuple(sorted(by_kind.items()))}, whose)
 
     def at(self, kind: AskKind | None = None) -> dict[str, float]:
@@ -105,7 +111,7 @@ class SeatOptions(OptionsModel):
         general = {name: value for name in BY_KIND if (value := getattr(self, name)) is not None}
         given = sorted({**general, **dict(self.by_kind)}.items())
         shown = [f"{name}={value}" for name, value in given if not name.startswith("max_tokens")]
-        return shown if self.last is None else [*shown, f"memory={self.memory}"]
+        return shown if self.memory == "full" else [*shown, f"memory={self.memory}"]
 
 
 def named_files(argument: str) -> dict[str, str]:
@@ -177,6 +183,19 @@ def open_player(spec: str, context: PlayerContext) -> Player:
 
         raise UnknownName("player", spec, [*FORMS, *(f"scripted:{name}" for name in PROFILES)])
     return PLAYERS[kind](argument, context)
+
+
+def memory_of(spec: str) -> Memory | None:
+    """What the player of a spec remembers of a game, None for everything."""
+    kind, _, argument = spec.partition(":")
+    given = dict(parse_qsl(argument.partition("?")[2])) if kind in NAMING else {}
+    return SeatOptions(memory=given.get("memory", "full")).remembers
+
+
+def summaries_of(seats: Mapping[str, str]) -> dict[str, Memory]:
+    """The memories of the seats that write summaries. seats: the players' specs, by name."""
+    found = {seat: memory_of(spec) for seat, spec in seats.items()}
+    return {seat: memory for seat, memory in found.items() if memory is not None and memory.summed}
 
 
 def files_of(specs: Iterable[str]) -> dict[str, str]:

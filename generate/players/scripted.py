@@ -48,6 +48,9 @@ class ScriptedPlayer(AtOnce):
             return Reply(form={claim: (verdict,) for claim, verdict in every.items()})
         if ask.kind is AskKind.SECOND_ORDER:
             return Reply(form=suspects(ask, view))
+        if ask.kind is AskKind.SUMMARY:
+            votes = [f"{event.actor} voted for {event.target}." for event in view if event.kind is EventKind.VOTE]
+            return Reply(text=" ".join([f"I am {ask.seat}.", *votes]))
         if ask.kind is not AskKind.TAG_LESSON:
             return self._script(self._who, ask, view)
         lesson = next((event.text for event in reversed(view) if event.index == ask.about), None)

@@ -17,7 +17,7 @@ from liescope.games.game_registry import find_game
 from liescope.games.script.persona import PROFILES
 from liescope.games.session import Session, drive
 from liescope.generate.players.openai.spec import default_url, host_of, read_spec
-from liescope.generate.players.player_registry import NamedText
+from liescope.generate.players.player_registry import NamedText, memory_of
 from liescope.generate.players.prompts.render import load_prompts
 from liescope.generate.players.run_limits import CHARACTERS_A_TOKEN, TokenUsage, price_of
 from liescope.generate.players.scripted import ScriptedPlayer
@@ -36,6 +36,7 @@ _ANSWERS = {
     AskKind.SELF_ASSESSMENT: 90,
     AskKind.PEER_ASSESSMENT: 100,
     AskKind.REFLECTION: 150,
+    AskKind.SUMMARY: 300,
 }
 SAMPLED = 32  # games, or one of each cell
 _CELLS = 500  # cells up to which each is sampled
@@ -127,8 +128,7 @@ def forecast(game: str, *, out: str | os.PathLike[str] | None = None, **settings
     ended, answers, spent = _so_far(out, plan.to_json())
     prompts, script = load_prompts(kept, game), ScriptedPlayer(_PROFILE, PROFILES[_PROFILE], game)
     sent = defaultdict[tuple[str, AskKind], list[int]](list)  # characters of each prompt to a player
-    models = [spec for spec in plan.specs if spec.startswith("openai:")]
-    last = {spec: read_spec(spec.removeprefix("openai:")).options.last for spec in models}
+    memories = dict(zip(plan.specs, map(memory_of, plan.specs), strict=True))
     sample = list(_sample(plan, ended))
     for number in sample:
         planned = plan.planned(number)
@@ -137,7 +137,7 @@ def forecast(game: str, *, out: str | os.PathLike[str] | None = None, **settings
 
         def asked(ask: Ask, view: Sequence[Event], specs: Mapping[str, str] = specs) -> Reply:
             spec = specs[ask.seat]
-            sent[spec, ask.kind].append(len(prompts.render(ask, view, last.get(spec)).text))
+            sent[spec, ask.kind].append(len(prompts.render(ask, view, memories[spec]).text))
             return script.say(ask, view)
 
         drive(session, asked)

@@ -172,6 +172,7 @@ def event_words(event: Event) -> tuple[str, str] | None:
         EventKind.ROLES_NAMED: (f"{namer}: {_form(event.data.get('roles', {}))}", _LABEL),
         EventKind.BELIEFS: (f"{who} believes: {_form(event.data.get('beliefs', {}))}", _LABEL),
         EventKind.SECOND_ORDER: (f"{who} thinks: {_suspicions(event.data.get('suspects', {}))}", _LABEL),
+        EventKind.SUMMARY: (f"{who} sums up: {event.text}", _SECRET),
         EventKind.LESSON_TAGS: (f"{rater} on {who}'s lesson: {_form(event.data.get('tags', {}))}", _LABEL),
     }
     return lines.get(event.kind)

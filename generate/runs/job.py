@@ -222,7 +222,7 @@ class Forking(Job):
         return {self.moment.hash: {FILE: self.moment.text}}
 
     def begin(self, planned: PlannedGame, players: Mapping[str, Player]) -> Session:  # noqa: ARG002
-        return self.moment.continued(planned)
+        return self.moment.continued(self.plan, planned)
 
     async def meta(self, planned: PlannedGame, game: Game, failure: str) -> dict[str, Any]:  # noqa: ARG002
         plan = self.plan

@@ -25,6 +25,7 @@ from liescope.games.record import GameRecord, reply_from_json, reply_to_json
 from liescope.games.record_checks import check_reply
 from liescope.games.session import Session, branch
 from liescope.games.withdrawal import check_words
+from liescope.generate.players.player_registry import summaries_of
 from liescope.generate.players.prompts.render import Prompts, compiled
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.journal_reader import KeptRequest, number_in
@@ -129,7 +130,7 @@ class Moment(BaseModel):
         """The game at this moment, replayed at no cost. Raises BadData if what was kept makes no game."""
         try:
             if self.before is not None:
-                session = self.before.continued(self.planned)
+                session = self.before.continued(self.plan, self.planned)
             elif isinstance(self.plan, Plan):
                 session = Session(self.plan.make(self.planned, tuple(Lesson(*one) for one in self.lessons)))
             else:
@@ -143,11 +144,12 @@ class Moment(BaseModel):
             raise BadData(f"the recorded moment makes no game ({plain(str(error))}); restore its run") from None
         return session
 
-    def continued(self, planned: PlannedGame) -> Session:
-        """The game at the moment as a continuation, with the statement of its plan already made."""
+    def continued(self, plan: RunPlan, planned: PlannedGame) -> Session:
+        """The game at the moment as a continuation of a plan, with the statement of its plan already made."""
         assert planned.group is not None
         session = self.session()
         branch(session, planned.game_id, planned.seed)
+        session.game.summaries = summaries_of(plan.seats(planned, session.game.roles))
         if planned.group.say is not None:
             session.send((Reply(text=planned.group.say, notes=(SAID,)),))
         return session

@@ -23,7 +23,7 @@ from liescope.games.rated_game import RatedGame, RatingSpec
 from liescope.games.record import GameRecord, Status
 from liescope.games.session import Session
 from liescope.generate.players.player_protocol import Player
-from liescope.generate.players.player_registry import files_of
+from liescope.generate.players.player_registry import files_of, memory_of
 from liescope.generate.players.prompts.render import Templates
 from liescope.generate.players.run_limits import Limits
 from liescope.generate.runs.job import Job
@@ -229,6 +229,8 @@ def rating_of(
         )
     if claims_by is not None and not claims_by.startswith("openai:"):
         raise UsageError(f"--claims-by must be a chat model such as openai:gpt-4.1-mini, got {claims_by!r}")
+    if judge and (memory := memory_of(judge)) is not None and memory.summed:
+        raise UsageError("a rater writes no summaries; give it memory=last:K, or none")
     rated = RatingSpec(settings.share, settings.roles, settings.lessons)
     spec = rated if judge else RatingSpec(0.0, claims=claims_by is not None, beliefs=settings.beliefs)
     asked = judge or claims_by or ""

@@ -28,6 +28,7 @@ from liescope.games.game_options import GameSpec
 from liescope.games.game_registry import find_game
 from liescope.games.playable import roles_in_play
 from liescope.games.rated_game import RatingSpec
+from liescope.generate.players.player_registry import summaries_of
 from liescope.generate.runs.journal_reader import number_in
 from liescope.generate.runs.run_folder import PART, PLAN_FILE, numbers_of
 
@@ -339,7 +340,9 @@ class Plan(RunPlan):
         if self.taught and not game.learning:
             learning = {"lessons": self.taught}
         spec = self.spec.replaced(names=game.seats, roles=game.roles, **learning)
-        return find_game(self.game).make(spec, game.seed, game.game_id)
+        made = find_game(self.game).make(spec, game.seed, game.game_id)
+        made.summaries = summaries_of(self.seats(game, made.roles))
+        return made
 
     def _seed(self, number: int) -> int:
         turn, place = divmod(number, len(self.cells))

@@ -28,7 +28,7 @@ from liescope.common.errors import (
     RunPaused,
     UsageError,
 )
-from liescope.games.core import ASSESSMENTS, FORMS, Ask, AskKind, Event, Reply
+from liescope.games.core import MEASURED, Ask, Event, Reply
 from liescope.games.facts import GameMeta
 from liescope.games.record import GameRecord, Source, Status
 from liescope.games.session import Session
@@ -59,8 +59,6 @@ FIRST_USELESS, MOST_USELESS = (
     16,
 )  # unusable replies of a model that may stop the run: if no other came, and if some did
 FRUITLESS = 20  # failures in a row after which the run stops, so that the cause can be found
-MEASURED = ASSESSMENTS | FORMS - {AskKind.REFLECTION}
-# asks whose answers do not affect the game
 _SHOW_EVERY = 0.1  # seconds between progress updates if something has changed
 _SHOW_ANYWAY = 0.5  # and if nothing has changed
 _LOOK_EVERY = 0.05  # seconds between two looks at whether an endpoint has room for another game

@@ -356,6 +356,7 @@ OWN = {
     EventKind.ROLES_NAMED,
     EventKind.LESSON_TAGS,
     EventKind.SECOND_ORDER,
+    EventKind.SUMMARY,
 }
 SHARED = {EventKind.PARTNERS, EventKind.KILLER, EventKind.PROPOSAL, EventKind.KILL}  # by all who hold one role
 
@@ -457,6 +458,7 @@ DONE: dict[str, tuple[set[AskKind], set[EventKind]]] = {
     "reflection": ({AskKind.REFLECTION}, {EventKind.REFLECTION}),
     "roles": ({AskKind.NAME_ROLES}, {EventKind.ROLES_NAMED}),
     "tags": ({AskKind.TAG_LESSON}, {EventKind.LESSON_TAGS}),
+    "summary": ({AskKind.SUMMARY}, {EventKind.SUMMARY}),
     "second order": ({AskKind.SECOND_ORDER}, {EventKind.SECOND_ORDER}),
 }
 ANSWERED = {ask: name for name, (asks, _) in DONE.items() for ask in asks}

@@ -141,7 +141,7 @@ def test_together_the_games_show_every_kind_of_event() -> None:
             event = line.get("event", {"kind": None})
             kinds.add(event["kind"])
             flags |= event.get("data", {}).keys() | ({"fallback"} if event.get("fallback") else set())
-    elsewhere = {EventKind.CLAIMS_FOUND, EventKind.BELIEFS}  # of models asked
+    elsewhere = {EventKind.CLAIMS_FOUND, EventKind.BELIEFS, EventKind.SUMMARY}  # of models asked
     assert {*EventKind} - elsewhere <= kinds
     assert {"fallback", "tied", "cut", "private", "notes"} <= flags
 

@@ -79,7 +79,8 @@ class LocalSpec:
         if most := self.options.at(kind).get("max_tokens"):
             return int(most)
         form = kind in ASSESSMENTS | FORMS
-        most = _TOKENS_OF_A_FORM if form else _TOKENS_OF_A_SPEECH if kind in SPEECH else _TOKENS_OF_A_CHOICE
+        text = kind in SPEECH | {AskKind.SUMMARY}
+        most = _TOKENS_OF_A_FORM if form else _TOKENS_OF_A_SPEECH if text else _TOKENS_OF_A_CHOICE
         return most + _TOKENS_OF_THOUGHT * thinks
 
 

@@ -200,7 +200,7 @@ class LocalPlayer:
     async def answer(self, ask: Ask, view: Sequence[Event]) -> Reply:
         """Raises PlayerFailed if this ask cannot be answered, RunPaused if the run has to stop for now."""
         loaded, options = await self._batcher.model(), self._spec.options
-        messages = [{"role": "user", "content": self._prompts.render(ask, view, options.last).text}]
+        messages = [{"role": "user", "content": self._prompts.render(ask, view, options.remembers).text}]
         if self._persona is not None:
             messages.insert(0, {"role": "system", "content": self._persona.filled(ask, view)})
         row = self._row(loaded, ask, messages)

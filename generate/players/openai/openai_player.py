@@ -224,7 +224,7 @@ class OpenAIPlayer:
         """Raises PlayerFailed if this ask cannot be answered, RunPaused if the run has to stop for now."""
         persona = self._opened.persona
         system = "" if persona is None else persona.filled(ask, view)
-        prompt = self._prompts.render(ask, view, self._opened.spec.options.last)
+        prompt = self._prompts.render(ask, view, self._opened.spec.options.remembers)
         body = self._opened.body(prompt.text, ask.kind, system)
         if ask.kind not in ASSESSMENTS | FORMS or self._opened.spec.options.form == NO:
             completion = await self._endpoint.complete(ask, body, self._opened.price)

@@ -33,6 +33,8 @@ def _read(ask: Ask, text: str) -> Answer:
             return read_message(text, ask.seat)
         case AskKind.EXPLAINED_VOTE:
             return read_explained_vote(text, ask.options, ask.seat)
+        case AskKind.SUMMARY:
+            return Answer(Reply(text=text))
         case AskKind.BID:
             return read_bid(text)
         case kind if kind in CHOICES:

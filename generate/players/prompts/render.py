@@ -23,8 +23,9 @@ from jinja2 import FunctionLoader, StrictUndefined, Template, TemplateError, met
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from liescope.common.errors import BadData, PlayerFailed, UsageError
-from liescope.games.core import ASSESSMENTS, CHOICES, FORMS, Ask, AskKind, Assessment, Event, EventKind, Phase, Reply
+from liescope.games.core import ASSESSMENTS, CHOICES, FORMS, Ask, AskKind, Assessment, Event, EventKind, Reply
 from liescope.games.game_registry import PROMPTS, find_game
+from liescope.games.memory import Memory, summary
 from liescope.games.narration import QUESTIONS, RULES, STRATEGY, TYPES, PromptFamily, quoted
 from liescope.games.rated_game import RatedGame, RatingSpec
 from liescope.games.record import Source, record
@@ -54,9 +55,11 @@ def sample_asks(game: str, seeds: Sequence[int] = (1, 2)) -> Iterator[tuple[Ask,
         options: dict[str, Any] = {"learning": True} if played.learner else {}
         limit = None if seed % 2 else played.spec.message_limit
         spec = played.spec.replaced(assess=True, message_limit=limit, **options)
-        session = Session(played.make(spec, seed, f"sample-{seed}"))
+        made = played.make(spec, seed, f"sample-{seed}")
+        made.summaries = dict.fromkeys(made.names[:1], Memory(2, summed=True))
+        session = Session(made)
         drive(session, answer)
-        seats = dict.fromkeys(session.game.names, ("sample", Source.SCRIPTED))
+        seats = dict.fromkeys(made.names, ("sample", Source.SCRIPTED))
         log = record(session.game, session.outcome, seats)
         drive(Session(RatedGame(log, RatingSpec(0.1, roles=True, lessons=True), "judge")), answer)
         yield from found
@@ -98,6 +101,7 @@ SHARED = {
     AskKind.FIND_CLAIMS: frozenset({"names", "speaker", "statement", "options"}),
     AskKind.BELIEFS: frozenset({"name", "day", "phase", "claims"}),
     AskKind.SECOND_ORDER: frozenset({"name", "day", "phase", "options"}),
+    AskKind.SUMMARY: frozenset({"name", "day", "phase", "limit"}),
 }
 """Questions with one template for all games, which a set may replace."""
 
@@ -122,9 +126,8 @@ class Prompts:
         self._templates = templates
         self._rules = lru_cache(maxsize=4096)(self._render_rules)
 
-    def render(self, ask: Ask, view: Sequence[Event], last: int | None = None) -> Prompt:
-        """The prompt for an ask, built from what its seat has seen. last: the events that it remembers, as `remembered`
-        has them, and is told that it does; None for all.
+    def render(self, ask: Ask, view: Sequence[Event], memory: Memory | None = None) -> Prompt:
+        """The prompt for an ask, built from what its seat has seen. memory: what of it is told, None for everything.
 
         Raises BadData for a view without a SETUP event, or a kind of ask that this family of games lacks; PlayerFailed
         if a template fails on this ask.
@@ -139,11 +142,11 @@ class Prompts:
         if ask.kind not in self._templates:
             raise BadData(f"the prompts of {self._family.name} have no question for {ask.kind.value}")
         facts = self._family.facts(setup, ask.seat)
-        known = remembered(ask, view, last)
+        known = view if memory is None else memory.of(view, ask.about)
         narration = self._family.narrate(known, ask.seat)
         question = self._render(ask.kind, _facts(ask, view))
-        if len(known) < len(view):
-            question = f"(You remember only the last {last} events of the game.)\n{question}"
+        if memory is not None and len(known) < len(view):
+            question = f"{_remembering(memory, view)}\n{question}"
         stem = "\n".join([self._rules(tuple(facts.items())), *narration.growing]) + "\n"
         return Prompt(stem, "\n".join([*narration.private, *self._strategy(ask, view, facts), question]))
 
@@ -164,19 +167,10 @@ class Prompts:
             raise PlayerFailed(f"the prompt template {name}.jinja fails in this game: {error}") from error
 
 
-_NOT_TOLD = frozenset({EventKind.BID, EventKind.SELF_REPORT, EventKind.RATING, EventKind.SUSPICION}) | {
-    EventKind.SECOND_ORDER
-}
-
-
-def remembered(ask: Ask, view: Sequence[Event], last: int | None) -> Sequence[Event]:
-    """The setup and the last events of a view, and what the ask is about. Bids and what is asked to measure do not
-    count, so that measuring changes no memory.
-    """
-    told = [event.index for event in view if event.phase is not Phase.SETUP and event.kind not in _NOT_TOLD]
-    if last is None or len(told) <= last:
-        return view
-    return [e for e in view if e.phase is Phase.SETUP or e.index >= told[-last] or e.index == ask.about]
+def _remembering(memory: Memory, view: Sequence[Event]) -> str:
+    if memory.summed and (written := summary(view)):
+        return f'(You remember only the last events of the game, and your summary: "{quoted(written.text)}")'
+    return f"(You remember only the last {memory.last} events of the game.)"
 
 
 def _facts(ask: Ask, view: Sequence[Event]) -> dict[str, Any]:

@@ -37,7 +37,7 @@ _UNSHOWN = frozenset({EventKind.SETUP, EventKind.NIGHT, EventKind.DAY})  # shown
 _UNSHOWN |= {EventKind.SELF_REPORT, EventKind.RATING, EventKind.CLAIMS_FOUND}
 _SECRET = frozenset(
     {EventKind.ROLES_NAMED, EventKind.BELIEFS, EventKind.LESSON, EventKind.LESSON_TAGS, EventKind.REFLECTION}
-) | {EventKind.SECOND_ORDER}
+) | {EventKind.SECOND_ORDER, EventKind.SUMMARY}
 
 
 def shown(game: ViewedGame) -> Shown:

@@ -157,6 +157,7 @@ _BROUGHT = {
     AskKind.FIND_CLAIMS: "claims_found",
     AskKind.BELIEFS: "beliefs",
     AskKind.SECOND_ORDER: "second_order",
+    AskKind.SUMMARY: "summary",
     AskKind.TAG_LESSON: "lesson_tags",
 }
 _KIND_OF = {kind.value: (name,) for kind, name in _BROUGHT.items()} | {AskKind.EXPLAINED_VOTE.value: ("vote", "words")}

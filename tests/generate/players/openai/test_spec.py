@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from liescope.generate.players.openai.spec import read_spec, thinking_fields
 from liescope.generate.players.player_protocol import PlayerContext
 from liescope.generate.players.player_registry import open_player
 from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.moment import rebuild
 
 
 def table(**options: Any) -> PlayerContext:
@@ -86,9 +89,48 @@ def test_a_seat_that_remembers_less_is_told_so_and_has_another_name(serve, stubs
     assert len(short) < len(whole) == len(long)
     assert "only the last 1 events" in short
     assert (read_spec("m?memory=full").label, read_spec("m?memory=last:3").label) == ("m", "m (memory=last:3)")
-    for wrong in ("last:0", "last", "", "summary"):
-        with pytest.raises(UsageError, match=r"memory is full or last:K"):
+    for wrong in ("last:0", "last", "", "summary", "full:3"):
+        with pytest.raises(UsageError, match=r"memory is full, last:K or summary:K"):
             read_spec(f"m?memory={wrong}")
+
+
+def test_a_summary_is_asked_for_once_also_of_a_run_that_goes_on_and_its_seat_alone_reads_it(
+    serve, stubs, tmp_path: Path
+) -> None:
+    def words(prompt: str) -> str:
+        last = prompt.splitlines()[-1]
+        digest = sha256(prompt.encode()).hexdigest()[:6]
+        return f"Note {digest}." if "summary alone" in last else f'"I say {digest}."' if "quotation" in last else "?"
+
+    stub = serve(lambda request, number: stubs.says(words(request.body["messages"][-1]["content"])))
+    asked: dict[str, Any] = {"players": [f"openai:m@{stub.url}?memory=summary:2"], "games": 2, "max_fallbacks": 1}
+    asked |= {"preflight": False, "concurrency": 1}
+    whole, halves = tmp_path / "whole", tmp_path / "halves"
+    liescope.play("mini-mafia", out=whole, **asked)
+    once = len(stub.requests)
+    stopped = liescope.play("mini-mafia", out=halves, max_tokens=2000, **asked)
+    assert stopped.tally.stop is not None
+    liescope.play("mini-mafia", out=halves, **asked)
+    assert len(stub.requests) == 2 * once, "nothing is paid for twice"
+    with pytest.raises(UsageError, match="a rater writes no summaries"):
+        liescope.label(whole, asked["players"][0])
+    with Journal.open(whole) as one, Journal.open(halves) as two:
+        assert list(one.records()) == list(two.records())
+        for game in one.records():
+            session = rebuild(one, game.game_id)
+            for batch in one.replies(game.game_id):
+                session.send(batch)
+            assert tuple(session.events) == game.events
+            notes = {event.text: event.actor for event in game.events if event.kind is EventKind.SUMMARY}
+            assert len({*notes.values()}) > 1
+            for ask, body in ((ask, body["messages"][-1]["content"]) for ask, body in sent(one, game.game_id)):
+                assert all(notes[note] == ask for note in notes if note in body)
+
+
+def sent(journal: Journal, game: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The requests of a game, each with its seat."""
+    for step, seat in journal.answers(game):
+        yield from ((seat, request.body) for request in journal.requests(game, step, seat))
 
 
 def test_the_name_in_tables_tells_personas_apart_by_their_text(persona: Path) -> None:

@@ -20,6 +20,7 @@ from liescope.games.game_registry import PROMPTS, find_game
 from liescope.games.mafia.rules import MINI_MAFIA
 from liescope.games.mafia.words import PROMPTS as MAFIA
 from liescope.games.mafia.words import memory
+from liescope.games.memory import Memory
 from liescope.games.narration import quoted
 from liescope.games.script.persona import PROFILES
 from liescope.generate.players.prompts.render import load_prompts, read_templates, sample_asks
@@ -64,7 +65,7 @@ def test_a_short_memory_keeps_the_setup_and_the_newest_and_measuring_does_not_sh
     script = ScriptedPlayer("bold", PROFILES["bold"], game)
 
     def answer(ask: Ask, view: Sequence[Event]) -> Reply:
-        whole, short = prompts.render(ask, view).text, prompts.render(ask, view, 3).text
+        whole, short = prompts.render(ask, view).text, prompts.render(ask, view, Memory(3)).text
         forgot.add(FORGOTTEN in short)
         assert set(short.splitlines()) - set(whole.splitlines()) <= {FORGOTTEN}
         assert (FORGOTTEN in short) == (len(short.replace(FORGOTTEN, "")) < len(whole))
@@ -72,7 +73,7 @@ def test_a_short_memory_keeps_the_setup_and_the_newest_and_measuring_does_not_sh
         assert all(quoted(event.text) in short for event in told if event.index >= view[-1].index - 2)
         if ask.kind not in ASSESSMENTS:
             played_only = [e for e in view if e.kind not in (EventKind.RATING, EventKind.SELF_REPORT)]
-            assert prompts.render(ask, played_only, 3).text == short
+            assert prompts.render(ask, played_only, Memory(3)).text == short
         return script.say(ask, view)
 
     drive(start(lambda: played.make(played.spec.replaced(assess=True), 3, "g")), answer)
