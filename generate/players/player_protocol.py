@@ -48,10 +48,11 @@ class HostActivity:
     """One host, since this process began.
 
     under_way: requests sent but not yet answered; queued: requests that wait for their turn; limit: how many may be
-    under way, as found so far; answers, tokens (prompts and completions), cached (prompt tokens), cost, saved (by the
-    cached ones): of the requests that ended; limited: refusals because of a rate limit; retries: by reason, how many
-    requests had to be sent again; wait: until when (`time.monotonic`) nothing is sent, and why; paused: whether the
-    host is considered down; notes: what a reader of the games should know of how a model is asked, by model and matter.
+    under way, as found so far; answers, tokens (prompts and completions), cached_tokens (of prompts), cost, saved (by
+    the cached ones): of the requests that ended; limited: refusals because of a rate limit; retries: by reason, how
+    many requests had to be sent again; wait: until when (`time.monotonic`) nothing is sent, and why; paused: whether
+    the host is considered down; noted: what a reader of the games should know of how a model is asked, by model and
+    matter.
     """
 
     under_way: int = 0
@@ -59,49 +60,41 @@ class HostActivity:
     limit: int | None = None
     answers: int = 0
     tokens: int = 0
-    cached: int = 0
+    cached_tokens: int = 0
     cost: float = 0.0
     saved: float = 0.0
     limited: int = 0
     retries: Counter[str] = field(default_factory=Counter)
     wait: tuple[float, str] | None = None
     paused: bool = False
-    notes: dict[tuple[str, str], str] = field(default_factory=dict)
+    noted: dict[tuple[str, str], str] = field(default_factory=dict)
     rate: AnswerRate = field(default_factory=AnswerRate)
 
     def count(self, attempt: Attempt) -> None:
         """Add a request that ended."""
         self.tokens += (attempt.prompt_tokens or 0) + (attempt.completion_tokens or 0)
-        self.cached += attempt.cached_tokens or 0
+        self.cached_tokens += attempt.cached_tokens or 0
         self.cost += attempt.cost or 0.0
         if not attempt.problem:
             self.answers += 1
             self.rate.add()
 
-    def waiting(self, now: float) -> float:
+    @property
+    def waits(self) -> float:
         """Seconds for which nothing will be sent."""
-        return 0.0 if self.wait is None else max(self.wait[0] - now, 0.0)
+        return 0.0 if self.wait is None else round(max(self.wait[0] - time.monotonic(), 0.0), 1)
 
-    def to_json(self) -> dict[str, Any]:
-        """Plain JSON data; waits in seconds from now."""
-        seconds = self.waiting(time.monotonic())
-        return {
-            "under_way": self.under_way,
-            "queued": self.queued,
-            "limit": self.limit,
-            "answers": self.answers,
-            "per_second": round(self.rate.per_second, 3),
-            "tokens": self.tokens,
-            "cached_tokens": self.cached,
-            "cost": self.cost,
-            "saved": self.saved,
-            "limited": self.limited,
-            "retries": dict(self.retries.most_common()),
-            "waits": round(seconds, 1),
-            "waits_because": self.wait[1] if self.wait is not None and seconds else "",
-            "paused": self.paused,
-            "notes": list(self.notes.values()),
-        }
+    @property
+    def waits_because(self) -> str:
+        return self.wait[1] if self.wait is not None and self.waits else ""
+
+    @property
+    def per_second(self) -> float:
+        return round(self.rate.per_second, 3)
+
+    @property
+    def notes(self) -> list[str]:
+        return list(self.noted.values())
 
 
 @dataclass(slots=True)
@@ -113,14 +106,6 @@ class Activity:
     def at(self, host: str) -> HostActivity:
         """The host's figures, made on first use."""
         return self.hosts.setdefault(host, HostActivity())
-
-    def to_json(self) -> dict[str, dict[str, Any]]:
-        """The figures of each host as plain JSON data."""
-        return {name: host.to_json() for name, host in self.hosts.items()}
-
-    @property
-    def under_way(self) -> int:
-        return sum(host.under_way for host in self.hosts.values())
 
     @property
     def retries(self) -> Counter[str]:

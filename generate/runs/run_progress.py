@@ -35,9 +35,9 @@ STATE_FILE = "status.json"
 
 
 class HostState(BaseModel):
-    """One endpoint's host; the fields are those of `HostActivity`. waits: seconds until it is asked again."""
+    """One endpoint's host; the fields are those of `HostActivity`."""
 
-    model_config = ConfigDict(frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, allow_inf_nan=False, from_attributes=True)
 
     under_way: NonNegativeInt
     limit: NonNegativeInt | None
@@ -64,9 +64,9 @@ class RunProgress(BaseModel):
     under way; calls: replies since this process began; from_cache: how many of the replies were in the cache; unrated:
     measurements that could not be obtained since then.
 
-    The remaining fields stay in the process. retried: failed games that were tried once more; endpoints: what is known
-    about them, set only at the end. activity: what goes on at each host. rated: whether games are asked about after
-    they were played, in which case only those replies count. stop: why the run ended early.
+    The remaining fields stay in the process. endpoints: what is known about them, set only at the end. activity: what
+    goes on at each host. rated: whether games are asked about after they were played, in which case only those replies
+    count. stop: why the run ended early.
     """
 
     model_config = ConfigDict(allow_inf_nan=False)
@@ -92,7 +92,6 @@ class RunProgress(BaseModel):
     failures: Counter[str] = Field(default_factory=Counter)
     fallbacks: Counter[str] = Field(default_factory=Counter)
     hosts: dict[str, HostState] = Field(default_factory=dict)
-    retried: int = Field(default=0, exclude=True)
     endpoints: tuple[EndpointFacts, ...] = Field(default=(), exclude=True)
     activity: InstanceOf[Activity] = Field(default_factory=Activity, exclude=True)
     rated: bool = Field(default=False, exclude=True)
@@ -129,7 +128,7 @@ class RunProgress(BaseModel):
         """Update the figures of the process and its hosts."""
         self.at, self.seconds, self.ended = time.time(), seconds, ended
         self.stopped = "" if self.stop is None else str(self.stop)
-        self.hosts = {name: HostState.model_validate(host) for name, host in self.activity.to_json().items()}
+        self.hosts = {name: HostState.model_validate(host) for name, host in self.activity.hosts.items()}
 
     def write(self, folder: Path) -> None:
         """Replace the state in a run's folder; without space for it the run goes on."""

@@ -219,7 +219,6 @@ class _Run:
         self.journal.forget_failed(self.failed)
         for game in self.failed.values():
             self.progress.take_back(game)
-        self.progress.retried = len(self.failed)
         self.begun = self.journal.begun()
         self.failed.clear()
         self.failed_row = 0

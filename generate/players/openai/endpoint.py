@@ -231,7 +231,7 @@ class Endpoint:
         def make() -> FormatSupport:
             known = next((one for one in facts if (one.host, one.model) == place), EndpointFacts(*place))
             self._models[model].form |= {scope for scope in FORMS if scope.value in known.notes}
-            self._activity.notes |= {(model, matter): words for matter, words in known.notes.items()}
+            self._activity.noted |= {(model, matter): words for matter, words in known.notes.items()}
             return FormatSupport(known, self._context.learn)
 
         return self._context.shared.once(FormatSupport, make, place)
@@ -406,7 +406,7 @@ class Endpoint:
 
     def _note(self, model: str, matter: str, words: str) -> None:
         """Tell, and keep in the run, what a reader of the games should know of how a model is asked."""
-        self._activity.notes[model, matter] = words
+        self._activity.noted[model, matter] = words
         self.support(model).noted(matter, words)
 
     def _outcome(self, request: Request, response: Came, latency: float) -> Verdict:
