@@ -41,11 +41,9 @@ SEATINGS = ("balanced", "shuffled", "fixed")
 def designed(design: str, roles: Sequence[str], players: Sequence[str], backgrounds: Sequence[str] = ()) -> list[Cell]:
     """The distinct cells of a design, in a fixed order; cells that coincide (self-play in each role) count once.
 
-    backgrounds: for the background design, who fills the other roles; all players if none is given. Raises UnknownName
-    for an unknown design, UsageError for backgrounds given with a design that does not use them.
+    backgrounds: for the background design, who fills the other roles; all players if none is given. Raises UsageError
+    for backgrounds given with a design that does not use them.
     """
-    if design not in DESIGNS:
-        raise UnknownName("design", design, DESIGNS)
     if backgrounds and design != "background":
         raise UsageError(f"the design {design!r} has no backgrounds; leave --background out or use --design background")
     if design == "full":
@@ -83,11 +81,6 @@ def seated(chosen: Sequence[str], roles: Sequence[str], rest: str) -> Cell:
             raise UsageError(f"--seat names the {role} twice; a role has one player in a cell")
         players[role] = spec
     return tuple(players.get(role, rest) for role in roles)
-
-
-def cross_learning(drawn: Sequence[Cell], learning: Sequence[bool]) -> tuple[list[Cell], list[bool]]:
-    """Each cell once for each level of learning: the cells, and whether the learner of each learns."""
-    return [cell for cell in drawn for _ in learning], [level for _ in drawn for level in learning]
 
 
 def _read_csv(file: Path, what: str) -> tuple[list[str], list[dict[str, str]]]:
@@ -152,7 +145,6 @@ def read_cells(file: Path, roles: Sequence[str]) -> list[Cell]:
 DEFAULT_PLAYER = "scripted:steady"
 LISTED, SEATED = "list", "seats"  # names for the designs of a file of cells and of a cell given role by role
 MOST_GAMES = 10**9
-SEEDS = range(-(2**63), 2**63)
 
 
 Prompts = Annotated[str, Field(description="The name of a set of prompts, or a folder of templates.")]
@@ -167,7 +159,7 @@ class PlanSettings(OptionsModel):
     )
     games: int = Field(default=10, ge=1, description="Games in each cell.")
     seed: int = Field(default=0, description="Seed of everything that is drawn.")
-    design: Annotated[str | None, Option(shown="the game's own", choices=DESIGNS)] = Field(
+    design: Annotated[str | None, Option(shown="the game's own", choices=DESIGNS, closed=True)] = Field(
         default=None,
         description="background: one role by a player, the others by a background; full: every combination; self: "
         "each player alone; factorial: self, with learning off and on.",
@@ -183,14 +175,14 @@ class PlanSettings(OptionsModel):
         default=(),
         description="Who plays a role, instead of a design: one cell; may be repeated, for other roles.",
     )
-    learning: Annotated[str | None, Option(shown="off", choices=("off", "on", "off,on"))] = Field(
+    learning: Annotated[str | None, Option(shown="off", choices=("off", "on", "off,on"), closed=True)] = Field(
         default=None, description="Whether the jester learns from game to game: off, on or off,on."
     )
     lessons: Annotated[Path | None, Option(metavar="RUN|FILE")] = Field(
         default=None, description="The jester begins every game with the lessons of another run, or of a lesson book."
     )
     prompts: Prompts = "full"
-    roles: Annotated[str, Option(choices=SEATINGS)] = Field(
+    roles: Annotated[str, Option(choices=SEATINGS, closed=True)] = Field(
         default="balanced", description="balanced over names and places, shuffled in each game, or fixed."
     )
     part: Annotated[str | None, Option(metavar="K/N")] = Field(
@@ -207,7 +199,7 @@ def plan_games(
     """
     players: Sequence[str] = settings.players
     design = settings.design
-    background, cells, seats = settings.background, settings.cells, settings.seats
+    background, seats = settings.background, settings.seats
     names: tuple[dict[str, str], ...] = ()
     if str(given := options.get("names", "")).lower().endswith(".csv"):
         options = {**options, "names": ()}
@@ -217,12 +209,12 @@ def plan_games(
         options["names"] = tuple(row[NAME] for row in names[: len(game.resolve(options).seats())])
     spec = game.resolve(options)
     held = roles_in_play(spec)
-    if cells is not None:
+    if settings.cells is not None:
         if players or background or design or seats:
             raise UsageError(
                 "a file of cells says who plays what; leave --player, --background, --design and --seat out"
             )
-        design, drawn = LISTED, read_cells(Path(cells), held)
+        design, drawn = LISTED, read_cells(settings.cells, held)
         players = [spec for cell in drawn for spec in cell]
     elif seats:
         if background or design or len(players) > 1:
@@ -234,9 +226,10 @@ def plan_games(
         alone = len(held) == 1
         drawn = designed(design, held * len(spec.seats()) if alone else held, once(players), once(background))
         drawn = of_seats(drawn) if alone else drawn
-    drawn, learns = cross_learning(drawn, _levels(settings.learning, design))
+    levels = _levels(settings.learning, design)
+    cells, learns = [cell for cell in drawn for _ in levels], levels * len(drawn)
     plan = make_plan(
-        game.name, options, once(players), design, drawn, settings.games, settings.seed, settings.roles, prompts, learns
+        game.name, options, once(players), design, cells, settings.games, settings.seed, settings.roles, prompts, learns
     )
     part = str(Part.read(settings.part)) if settings.part else ""
     plan = plan.model_copy(update={"part": part, "names": names})
@@ -253,14 +246,10 @@ def plan_games(
 
 def _levels(learning: str | None, design: str) -> list[bool]:
     """The levels of learning that were asked for. The factorial design uses both by default."""
-    words = [
-        word.strip().casefold() for word in (learning or ("off,on" if design == "factorial" else "off")).split(",")
-    ]
-    if not set(words) <= {"off", "on"} or len(set(words)) < len(words):
-        raise UsageError(f"--learning must be off, on or off,on, got {learning!r}")
-    if words != ["off"] and design not in ("self", "factorial"):
+    levels = [word == "on" for word in (learning or ("off,on" if design == "factorial" else "off")).split(",")]
+    if any(levels) and design not in ("self", "factorial"):
         raise UsageError(f"--learning needs the design self or factorial; the design here is {design}")
-    return [word == "on" for word in words]
+    return levels
 
 
 def once(specs: Sequence[str]) -> list[str]:
@@ -286,14 +275,8 @@ def make_plan(
     """
     played = find_game(game)
     spec = played.resolve(options)
-    if seating not in SEATINGS:
-        raise UnknownName("way to deal roles", seating, SEATINGS)
-    if games < 1:
-        raise UsageError(f"--games must be at least 1, got {games}")
     if games * len(cells) > MOST_GAMES:
         raise UsageError(f"a run holds at most {MOST_GAMES:,} games; this plan has {games * len(cells):,}")
-    if seed not in SEEDS:
-        raise UsageError(f"--seed must be {SEEDS[0]} to {SEEDS[-1]}, got {seed}")
     if any(learning):
         check_learner(played, spec, "--learning")
     resolved = spec.replaced(names=spec.seats()).planned()

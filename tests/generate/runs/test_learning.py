@@ -21,7 +21,7 @@ from liescope.games.record import GameRecord, Status
 from liescope.generate.players.run_limits import Limits
 from liescope.generate.runs import job
 from liescope.generate.runs.fork import fork
-from liescope.generate.runs.plan_games import PlanSettings, cross_learning, make_plan, plan_games
+from liescope.generate.runs.plan_games import PlanSettings, make_plan, plan_games
 from liescope.generate.runs.run_plan import Plan
 from tests.generate.runs.fakes import FakeEndpoint, play, records
 
@@ -44,9 +44,9 @@ GAMES = 4
 
 
 def planned(games: int = GAMES, levels: tuple[bool, ...] = (False, True), **options: Any) -> Plan:
-    cells, learning = cross_learning([(player,) * 4 for player in PLAYERS], levels)
+    cells = [(player,) * 4 for player in PLAYERS for _ in levels]
     table = {**TABLE, **options}
-    return make_plan("werewolf", table, PLAYERS, "factorial", cells, games, 1, learning=learning)
+    return make_plan("werewolf", table, PLAYERS, "factorial", cells, games, 1, learning=levels * len(PLAYERS))
 
 
 def run_job(plan: Plan, out: Path, concurrency: int = 8, **options: bool) -> list[GameRecord]:
@@ -184,7 +184,7 @@ def test_a_failed_game_teaches_nothing_and_tried_again_is_told_what_it_was_told(
 @pytest.mark.parametrize(
     ("words", "names"),
     [
-        (["werewolf", "--learning", "maybe"], "off, on or off,on"),
+        (["werewolf", "--learning", "maybe"], "the choices are: off, off,on, on"),
         (["werewolf", "--learning", "on", "--design", "full"], "self or factorial"),
         (["mini-mafia", "--learning", "on", "--design", "self"], "nobody learns"),
         (["dyadic-werewolf", "--learning", "on"], "nobody learns"),

@@ -79,7 +79,6 @@ def test_a_table_named_role_by_role_holds_every_kind_of_player_and_resumes_from_
         (["mini-mafia", "--currency", "so much"], "USD or EUR"),
         (["mini-mafia", "--design", "self", "--background", "fake:b"], "--background"),
         (["mini-mafia", "--cells", "none.csv", "--design", "self"], "--design"),
-        (["mafia", "--seed", HUGE], "--seed must be"),
         (["mafia", "--games", "9" * 12], "a run holds at most"),
         (["mafia", "--concurrency", HUGE], "--concurrency must be"),
         (["mafia", "--days", HUGE], "days"),

@@ -11,7 +11,7 @@ from random import Random
 import pytest
 
 from liescope.common.errors import BadData, UnknownName, UsageError
-from liescope.generate.runs.plan_games import designed, make_plan, read_cells
+from liescope.generate.runs.plan_games import PlanSettings, designed, make_plan, read_cells
 from liescope.generate.runs.run_plan import Plan, seating
 
 ROLES = ("mafioso", "detective", "villager")
@@ -29,7 +29,7 @@ def test_ten_players_and_five_backgrounds_make_the_papers_140_cells_each_player_
 
 def test_an_unknown_design_names_the_designs_and_only_one_has_backgrounds() -> None:
     with pytest.raises(UnknownName, match="background, factorial, full, self"):
-        designed("backgruond", ROLES, MODELS)
+        PlanSettings.of({"design": "backgruond"})
     with pytest.raises(UsageError, match="--background"):
         designed("full", ROLES, MODELS, MODELS[:1])
 
