@@ -11,7 +11,7 @@ from typing import Any
 
 from liescope.games.core import Ask, Reply
 from liescope.generate.players.parsing import read_reply
-from liescope.generate.players.parsing.choice import storable
+from liescope.generate.players.parsing.choice import parsed, storable
 from liescope.generate.players.parsing.message_parts import reasoning, spoken
 from liescope.generate.players.player_protocol import CUT_PROMPT
 from liescope.generate.players.run_limits import TokenUsage
@@ -97,10 +97,9 @@ def read_completion(body: str) -> Completion:
     """The first choice of a chat completion. Raises ValueError, with an explanation, for anything else: also for what
     an endpoint sends in place of an answer that its model did not give or finish.
     """
-    try:
-        data = json.loads(body)
-    except (ValueError, RecursionError):
-        raise ValueError("the response is not valid JSON" if body.strip() else "the response is empty") from None
+    data = parsed(body)
+    if data is None:
+        raise ValueError("the response is not valid JSON" if body.strip() else "the response is empty")
     first = _first(data)
     message = first.get("message")
     if message is None and isinstance(first.get("text"), str):
@@ -143,10 +142,7 @@ def _first(data: Any) -> Mapping[str, Any]:
 
 def billed(body: str) -> TokenUsage:
     """The tokens that a response counts, whether or not it holds an answer."""
-    try:
-        data = json.loads(body)
-    except (ValueError, RecursionError):
-        data = None
+    data = parsed(body)
     return _usage(data.get("usage") if isinstance(data, Mapping) else None)
 
 
@@ -169,10 +165,7 @@ def joined_events(text: str) -> str:
         if data == "[DONE]":
             ended = True
             continue
-        try:
-            chunk = json.loads(data)
-        except (ValueError, RecursionError):
-            continue
+        chunk = parsed(data)
         if not isinstance(chunk, Mapping):
             continue
         whole |= {name: chunk[name] for name in ("id", "model", "usage", "error") if chunk.get(name)}
@@ -220,10 +213,7 @@ def reply_of(ask: Ask, completion: Completion) -> Reply:
 
 def error_message(body: str) -> str:
     """An endpoint's error message, on one line and truncated."""
-    try:
-        data: Any = json.loads(body)
-    except (ValueError, RecursionError):
-        data = body
+    data = parsed(body) or body
     if isinstance(data, Mapping) and not data.get("error"):
         data = {**data, "error": _first(data).get("error")}
     for key in ("error", "message", "detail"):

@@ -10,7 +10,6 @@ The spec is read by `spec`, which says which key may be sent to which host.
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -37,7 +36,7 @@ from liescope.generate.players.openai.spec import (
     thinking_fields,
 )
 from liescope.generate.players.openai.verdict import Came, Refusal, Scope, Trouble, Verdict, adapted
-from liescope.generate.players.parsing.choice import split_reasoning
+from liescope.generate.players.parsing.choice import parsed, split_reasoning
 from liescope.generate.players.parsing.reply_forms import _strict, response_format
 from liescope.generate.players.player_protocol import PREFLIGHT, Halt, PlayerContext
 from liescope.generate.players.player_registry import NamedText, joined
@@ -194,10 +193,7 @@ def _entries(listing: Came) -> Sequence[Mapping[str, Any]]:
     """The models in a list of models: under "data", or, from Together, the list itself."""
     if isinstance(listing, Trouble) or listing.status != 200:
         return ()
-    try:
-        data = json.loads(listing.text)
-    except (ValueError, RecursionError):
-        return ()
+    data = parsed(listing.text)
     found = data.get("data") if isinstance(data, Mapping) else data
     return [one for one in found if isinstance(one, Mapping) and "id" in one] if isinstance(found, list) else ()
 
@@ -252,8 +248,7 @@ class OpenAIPlayer:
         spec, price = self._opened.spec, self._opened.price
         if self._support.facts.json == NO:
             return await self._endpoint.complete(ask, body, price)
-        bounds = takes_bounds(self._endpoint.host, spec.name)
-        form = response_format(ask, bounds) if spec.options.form == "schema" else {"type": "json_object"}
+        form = response_format(ask) if spec.options.form == "schema" else {"type": "json_object"}
         try:
             completion = await self._endpoint.complete(ask, body | {"response_format": form}, price)
         except FormatRefused as refused:
@@ -262,11 +257,6 @@ class OpenAIPlayer:
         else:
             self._support.accepted(spec.options.form)
         return completion
-
-
-def takes_bounds(host: str, model: str) -> bool:
-    """Whether a JSON schema for this model may contain the bounds of a number."""
-    return host == OPENAI_HOST and not model.startswith("ft:")
 
 
 def open_openai(argument: str, context: PlayerContext) -> OpenAIPlayer:

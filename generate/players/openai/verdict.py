@@ -7,7 +7,6 @@ sends errors inside a response with status 200, and its 402 with Retry-After pas
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from enum import Enum
 from typing import Any
 
 from liescope.generate.players.openai.completion import Completion, error_message, read_completion
+from liescope.generate.players.parsing.choice import parsed
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|h|m|s)[a-z]*\s*", re.I)
@@ -246,10 +246,7 @@ def adapted(body: Mapping[str, Any], scopes: Collection[Scope]) -> dict[str, Any
 
 def _error(text: str) -> Mapping[str, Any]:
     """The fields of an error, wherever a response has them."""
-    try:
-        data = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
+    data = parsed(text)
     data = data[0] if isinstance(data, list) and data else data
     data = data if isinstance(data, Mapping) else {}
     places = [data, *(data["choices"][:1] if isinstance(data.get("choices"), list) else [])]

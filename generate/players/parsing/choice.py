@@ -16,6 +16,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 from liescope.common.text import regex
 from liescope.games.core import Reply
@@ -185,6 +186,14 @@ def visible(raw: str) -> tuple[str, tuple[str, ...]]:
     return text.strip(), tuple(notes)
 
 
+def parsed(text: str) -> Any:
+    """What a text holds as JSON; None if it is no JSON."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
 def clean(raw: str) -> Split:
     """The text without invisible characters, apart from the model's reasoning."""
     text, notes = visible(raw)
@@ -340,10 +349,7 @@ def _bid(number: int, rest: str, *notes: str) -> Answer:
 
 
 def _in_json(text: str) -> int | None:
-    try:
-        data = json.loads(unfence(text) or text)
-    except (ValueError, RecursionError):
-        return None
+    data = parsed(unfence(text) or text)
     if not isinstance(data, Mapping):
         return None
     numbers = [value for value in data.values() if isinstance(value, int | float) and not isinstance(value, bool)]

@@ -27,7 +27,7 @@ from liescope.games.core import (
 )
 from liescope.games.game_registry import GAMES
 from liescope.games.taxonomy import DeceptionType, parse_type
-from liescope.generate.players.parsing.choice import Answer, unfence, visible
+from liescope.generate.players.parsing.choice import Answer, parsed, unfence, visible
 from liescope.labeling.lesson_tags import CATEGORIES, ORDERS
 from liescope.labeling.model_claims import FIELDS
 
@@ -70,10 +70,7 @@ def find_object(text: str, notes: list[str], wanted: Callable[[Any], Fields | No
     notes what was in the way. wanted: gives the fields of a JSON value that count, None to skip it.
     """
     for part, note in ((text, ""), (unfence(text), "code fence")):
-        try:
-            fields = wanted(json.loads(part or ""))
-        except (ValueError, RecursionError):
-            continue
+        fields = wanted(parsed(part or ""))
         if fields is not None:
             notes += [note] if note else []
             return fields
@@ -103,14 +100,7 @@ def _values(text: str, opening: re.Pattern[str]) -> Iterator[tuple[Any, int, int
 
 def whole_object(text: str) -> Fields | None:
     """The JSON object that makes up the whole text or the whole of its code fence."""
-    inside = unfence(text)
-    text = text if inside is None else inside
-    if not text.startswith("{"):
-        return None
-    try:
-        return any_object(json.loads(text))
-    except (ValueError, RecursionError):
-        return None
+    return any_object(parsed(unfence(text) or text))
 
 
 def first_text(data: Mapping[str, Any], names: Sequence[str]) -> str | None:
@@ -478,15 +468,13 @@ def _text(value: Any) -> str:
 
 _TEXT: dict[str, Any] = {"type": "string"}
 _SHARE: dict[str, Any] = {"type": "number", "description": "a decimal number from 0 to 1"}
-_BOUNDED: dict[str, Any] = {**_SHARE, "minimum": 0, "maximum": 1}
 
 
-def response_format(ask: Ask, bounds: bool = False) -> dict[str, Any]:
-    """The `response_format` of a request for an assessment or a form. bounds: whether to include number bounds.
+def response_format(ask: Ask) -> dict[str, Any]:
+    """The `response_format` of a request for an assessment or a form.
 
     All schemas are strict: every field is required, no other is allowed. The range of a number is given in its
-    description, and as `minimum` and `maximum` only if these are accepted: OpenAI takes them (its fine-tuned models do
-    not), Anthropic and Azure refuse the whole request for them (400), and several local servers ignore them.
+    description alone, since Anthropic and Azure refuse a request with a `minimum` (400).
     """
     if ask.kind is AskKind.REFLECTION:
         return _strict("lessons", {kind.value: {"type": "array", "items": _TEXT} for kind in LessonKind})
@@ -505,15 +493,14 @@ def response_format(ask: Ask, bounds: bool = False) -> dict[str, Any]:
         fields = dict.fromkeys(FIELDS, _TEXT)
         claim = {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
         return _strict("claims", {"claims": {"type": "array", "items": claim}})
-    share = _BOUNDED if bounds else _SHARE
     fields = {
         "reasoning": _TEXT,
         "deceptive": {"type": "boolean"},
-        "confidence": share,
+        "confidence": _SHARE,
         "type": {"type": "string", "enum": [kind.value for kind in DeceptionType]},
         "reason": _TEXT,
     }
-    return _strict("assessment", fields | ({"suspicion": share} if ask.kind is AskKind.PEER_ASSESSMENT else {}))
+    return _strict("assessment", fields | ({"suspicion": _SHARE} if ask.kind is AskKind.PEER_ASSESSMENT else {}))
 
 
 def _strict(name: str, fields: dict[str, Any]) -> dict[str, Any]:

@@ -15,8 +15,7 @@ from liescope.common.errors import EndpointRefused, EndpointSilent, PlayerFailed
 from liescope.games.core import Ask, AskKind, Phase
 from liescope.generate.players.openai.completion import read_completion
 from liescope.generate.players.openai.endpoint import ASK_TRIES, FIRST_WAIT, LONGEST_WAIT, PLAYER_TRIES, pause
-from liescope.generate.players.openai.openai_player import open_openai, takes_bounds
-from liescope.generate.players.openai.spec import OPENAI_HOST
+from liescope.generate.players.openai.openai_player import open_openai
 from liescope.generate.players.openai.verdict import retry_after
 from liescope.generate.players.parsing.reply_forms import response_format
 from liescope.generate.players.player_protocol import Attempt, EndpointFacts, PlayerContext
@@ -418,29 +417,15 @@ def test_waits_double_are_spread_and_have_a_bound(monkeypatch) -> None:
         assert longest / 2 <= min(waits) < max(waits) <= longest
 
 
-@pytest.mark.parametrize("bounds", [False, True])
 @pytest.mark.parametrize(
     ("kind", "names"),
     [(AskKind.SELF_ASSESSMENT, {"confidence"}), (AskKind.PEER_ASSESSMENT, {"confidence", "suspicion"})],
 )
-def test_every_number_says_its_range_and_bounds_it_where_that_is_accepted(kind, names, bounds: bool) -> None:
-    schema = response_format(Ask("g", 0, "Amy", kind, 1, Phase.DISCUSSION), bounds)["json_schema"]["schema"]
+def test_every_number_says_its_range_in_words_alone(kind, names) -> None:
+    schema = response_format(Ask("g", 0, "Amy", kind, 1, Phase.DISCUSSION))["json_schema"]["schema"]
     assert schema["required"] == list(schema["properties"])
     numbers = {name: field for name, field in schema["properties"].items() if field["type"] == "number"}
     assert numbers.keys() == names
     for field in numbers.values():
         assert "0 to 1" in field["description"]
-        assert ("minimum" in field, field.get("maximum", 1)) == (bounds, 1)
-
-
-@pytest.mark.parametrize(
-    ("host", "model", "takes"),
-    [
-        (OPENAI_HOST, "gpt-4.1-mini", True),
-        (OPENAI_HOST, "ft:gpt-4.1-mini:lab::x", False),
-        ("gateway.example", "claude", False),
-        ("localhost:8000", "llama", False),
-    ],
-)
-def test_bounds_go_to_openais_own_models_alone(host: str, model: str, takes: bool) -> None:
-    assert takes_bounds(host, model) is takes
+        assert "minimum" not in field
