@@ -31,11 +31,12 @@ from liescope.data_cards.cards import render_dataset_card
 from liescope.data_cards.croissant import croissant
 from liescope.data_cards.tables import TABLES
 from liescope.games.game_registry import CARDS, GAMES
-from liescope.generate.corpus.corpus_facts import CorpusFacts, Origin, RunFacts, count_facts
+from liescope.generate.corpus.corpus_facts import CorpusFacts, Origin, count_facts
 from liescope.generate.corpus.read import (
     CARD_FILE,
     CROISSANT_FILE,
     FACTS_FILE,
+    RunFacts,
     is_corpus,
     read,
     read_built,

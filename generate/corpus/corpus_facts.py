@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from liescope.common.agreement import from_counts
 from liescope.data_cards.licences import NOT_STATED, OURS, Licensed, Terms, own_terms
 from liescope.data_cards.tables import SPLITS, TABLES, TARGETS, scanned
-from liescope.generate.corpus.read import FORMAT, SILENT, data_file, sha256_of
+from liescope.generate.corpus.read import FORMAT, SILENT, DataFile, RunFacts, data_file, sha256_of
 from liescope.labeling.label import LOST_TEXT
 from liescope.labeling.ledger import BY_MODEL, PROMISED
 
@@ -83,18 +83,6 @@ def licences_of(games: pl.LazyFrame, terms: Mapping[str, Mapping[str, Terms]]) -
 
 
 @dataclass(frozen=True, slots=True)
-class DataFile:
-    """One Parquet file: its path in the corpus, rows, size in bytes, and SHA-256 in hexadecimal."""
-
-    path: str
-    config: str
-    split: str
-    rows: int
-    bytes: int
-    sha256: str
-
-
-@dataclass(frozen=True, slots=True)
 class LabelFacts:
     """One label over all statements: how many have it, in how many it is true, and why it is null in the others."""
 
@@ -115,15 +103,6 @@ class ModelFacts:
     statements: int
     known: int
     deceiving: int
-
-
-@dataclass(frozen=True, slots=True)
-class RunFacts:
-    """One run that a corpus was built from. plan, versions: of its run.json, without addresses of endpoints."""
-
-    name: str
-    plan: Mapping[str, Any]
-    versions: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

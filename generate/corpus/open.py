@@ -24,11 +24,12 @@ from liescope.data_cards.tables import SPLITS, TABLES, polars_schema
 from liescope.games.record import GameRecord, Status
 from liescope.games.record import Source as WordSource
 from liescope.games.record_checks import NotARecord
-from liescope.generate.corpus.corpus_facts import RunFacts, licences_of
+from liescope.generate.corpus.corpus_facts import licences_of
 from liescope.generate.corpus.hub import hub_repo
 from liescope.generate.corpus.read import (
     Corpus,
     CorpusInMemory,
+    RunFacts,
     Source,
     collected,
     corpus_folder,
@@ -114,7 +115,7 @@ def open_games(
 
 def _of_corpus(source: str | os.PathLike[str], wanted: Collection[str], watch: Callable[[int], None]) -> OpenedGames:
     folder = corpus_folder(source, *wanted)
-    runs = tuple(RunFacts(run["name"], run["plan"], run["versions"]) for run in read_facts(folder)["runs"])
+    runs = tuple(RunFacts(**run) for run in read_facts(folder)["runs"])
     tables = {name: _in_order(collected(read(folder, name).drop("split"), source)) for name in wanted}
     for name, table in tables.items():
         check_table(name, table, str(source))

@@ -11,7 +11,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, Literal
 
-from liescope.common.errors import BadData, UsageError
+from liescope.common.errors import UsageError
 from liescope.common.key_finder import secrets_of
 from liescope.common.leaks import check_no_secret, check_text
 from liescope.common.reading import read_text
@@ -189,10 +189,11 @@ def publish(
     check_repo(repo)
     folder = Path(corpus)
     facts = read_facts(folder)
-    sources = facts.get("seat_sources")
-    if not isinstance(sources, list) or not {"name", "liescope", "licences"} <= facts.keys():
-        raise BadData(f"{folder / FACTS_FILE} lacks facts of the corpus; {_ADVICE}")
-    _check_permitted(facts["licences"], permission, folder)
+    if (bound := may_not_be_shared(facts["licences"])) and not permission.strip():
+        raise UsageError(
+            f"{folder} holds words that may not be redistributed: {'; '.join(bound)}. Ask whoever published them; if "
+            'they agree, say so with --permission "WHO, WHEN". Or build a corpus without these games'
+        )
     if not dry_run:
         writer()
     say("checking the corpus", progress)
@@ -206,28 +207,10 @@ def publish(
         card=read_text(folder / CARD_FILE),
         advice=_SECRET_ADVICE,
         stale=("*/*.parquet",),
-        key_variables=frozenset(_key_variables(facts)),
-        notices=notices(sources, permission),
+        key_variables=frozenset(facts["key_variables"]),
+        notices=notices(facts["seat_sources"], permission),
     )
     return push(parcel, repo, public=public, gated=gated, dry_run=dry_run, progress=progress)
-
-
-def _check_permitted(licences: Any, permission: str, folder: Path) -> None:
-    """Raises UsageError if words may not be redistributed and nobody is said to permit it, BadData for odd facts."""
-    try:
-        bound = may_not_be_shared(licences)
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise BadData(f"{folder / FACTS_FILE} does not say whose words it holds; build the corpus again") from error
-    if bound and not permission.strip():
-        raise UsageError(
-            f"{folder} holds words that may not be redistributed: {'; '.join(bound)}. Ask whoever published them; if "
-            'they agree, say so with --permission "WHO, WHEN". Or build a corpus without these games'
-        )
-
-
-def _key_variables(facts: Mapping[str, Any]) -> set[str]:
-    named = facts.get("key_variables", ())
-    return {str(name) for name in named} if isinstance(named, list) else set()
 
 
 def notices(sources: Sequence[str], permission: str = "") -> tuple[str, ...]:

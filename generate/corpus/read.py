@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic import BaseModel, ValidationError, model_validator
 
 from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.common.reading import fault, read_text, regular
 from liescope.common.stores import local
 from liescope.common.text import number_of
+from liescope.data_cards.licences import Licensed
 from liescope.data_cards.tables import SPLITS, TABLES, arrow_schema, scanned
 from liescope.games.record import GameRecord, Status
 from liescope.generate.corpus.hub import download, hub_repo
@@ -103,25 +104,38 @@ def corpus_folder(source: Source, *configs: str) -> Path:
     return download(repo, [FACTS_FILE, *(f"{config}/*.parquet" for config in configs)])
 
 
-class _Run(BaseModel):
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """One run that a corpus was built from. plan, versions: of its run.json, without addresses of endpoints."""
+
     name: str
-    plan: dict[str, Any]
-    versions: dict[str, str]
+    plan: Mapping[str, Any]
+    versions: Mapping[str, str]
 
 
-class _DataFile(BaseModel):
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """One Parquet file: its path in the corpus, rows, size in bytes, and SHA-256 in hexadecimal."""
+
     path: str
+    config: str
+    split: str
+    rows: int
+    bytes: int
     sha256: str
 
 
 class _Facts(BaseModel):
     """What is read of corpus.json: each config has each split exactly once."""
 
-    model_config = ConfigDict(strict=True)
-
+    name: str
+    liescope: str
     rows: dict[str, dict[str, int]]
-    files: list[_DataFile]
-    runs: list[_Run]
+    files: list[DataFile]
+    runs: list[RunFacts]
+    licences: list[Licensed]
+    seat_sources: list[str]
+    key_variables: list[str]
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
@@ -179,7 +193,7 @@ def read_built(folder: Path) -> Mapping[str, Any]:
 
 def licences_of(source: Corpus) -> Sequence[Mapping[str, Any]]:
     """The terms of a corpus's words, as corpus.json lists them. Raises BadData."""
-    return source.licences if isinstance(source, CorpusInMemory) else read_facts(source).get("licences", [])
+    return source.licences if isinstance(source, CorpusInMemory) else read_facts(source)["licences"]
 
 
 def check(source: Corpus) -> None:

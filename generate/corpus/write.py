@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from operator import attrgetter, itemgetter
 from pathlib import Path
@@ -39,37 +39,28 @@ class _File:
         self._rows: list[Any] = []
         self._chars = 0
         path.parent.mkdir(exist_ok=True)
-        self._writer = pq.ParquetWriter(path, self._schema, compression="zstd", write_page_checksum=True)
+        self.writer = pq.ParquetWriter(path, self._schema, compression="zstd", write_page_checksum=True)
 
     def add(self, row: Any) -> None:
         self._rows.append(row)
         self._chars += self._chars_of(row)
         if len(self._rows) >= GROUP_ROWS or self._chars >= GROUP_CHARS:
-            self._flush()
+            self.flush()
 
     def copy(self, path: Path) -> None:
         """Add the rows of another such file."""
         with pq.ParquetFile(path) as file:
             for batch in file.iter_batches(GROUP_ROWS):
-                self._writer.write_batch(batch)
+                self.writer.write_batch(batch)
 
-    def close(self) -> None:
-        if self._rows:
-            self._flush()
-        self._writer.close()
-
-    def abandon(self) -> None:
-        """Abandon the file; errors while closing it no longer matter."""
-        self._rows.clear()
-        with suppress(OSError):
-            self._writer.close()
-
-    def _flush(self) -> None:
-        """Write one row group. Raises BadData if a value is not of its column's type."""
+    def flush(self) -> None:
+        """Write one row group, of the rows that wait. Raises BadData if a value is not of its column's type."""
+        if not self._rows:
+            return
         kinds = {field.name: field.type for field in self._schema}
         columns = [_array(one, column_values(self._rows, one), kinds[one.name]) for one in self._table.fields[:-1]]
         split = pa.repeat(pa.scalar(self._split, pa.string()), len(self._rows))
-        self._writer.write_table(pa.Table.from_arrays([*columns, split], schema=self._schema))
+        self.writer.write_table(pa.Table.from_arrays([*columns, split], schema=self._schema))
         self._rows.clear()
         self._chars = 0
 
@@ -102,6 +93,9 @@ class CorpusWriter:
             for name, table in TABLES.items()
             for split in SPLITS
         }
+        self._open = ExitStack()
+        for file in self._files.values():
+            self._open.enter_context(file.writer)
 
     def add(self, config: str, split: str, row: Any) -> None:
         """Add one row, of the table's row class."""
@@ -118,11 +112,9 @@ class CorpusWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for file in self._files.values():
-            if kind is None:
-                file.close()
-            else:
-                file.abandon()
+        with self._open:
+            for file in self._files.values() if kind is None else ():
+                file.flush()
 
 
 Games = Iterable[tuple[str, GameRecord, Sequence[Mapping[str, Any]]]]

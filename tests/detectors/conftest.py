@@ -6,6 +6,7 @@ import hashlib
 import json
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from liescope.data_cards.tables import SPLITS, TABLES, arrow_schema
 from liescope.detectors.detector import Detector
 from liescope.detectors.examples import Example, Labelled, labelled, read_statements
 from liescope.detectors.view.transcript import GameMoment, read_transcripts
-from liescope.generate.corpus.read import FORMAT, data_file, split_of
+from liescope.generate.corpus.read import FORMAT, DataFile, data_file, split_of
 from tests.generate.players.openai.stub import Script, Stub
 from tests.world import Once
 
@@ -146,7 +147,7 @@ def write(folder: Path, rows: Rows, hold_out: Sequence[str] = ()) -> Path:
     """The rows as a corpus folder, with the events that they come of."""
     rows["events"] = events(rows)
     counts: dict[str, dict[str, int]] = {}
-    files: list[dict[str, str]] = []
+    files: list[dict[str, Any]] = []
     for config in TABLES:
         (folder / config).mkdir(parents=True, exist_ok=True)
         counts[config] = {}
@@ -155,15 +156,20 @@ def write(folder: Path, rows: Rows, hold_out: Sequence[str] = ()) -> Path:
             path = folder / data_file(config, split)
             columns = {field.name: field.stored(row.get(field.name) for row in mine) for field in TABLES[config].fields}
             pq.write_table(pa.Table.from_pydict(columns, schema=arrow_schema(config)), path)
-            digest = hashlib.sha256(path.read_bytes()).hexdigest()
-            files.append({"path": data_file(config, split), "sha256": digest})
+            content = path.read_bytes()
+            place, digest = data_file(config, split), hashlib.sha256(content).hexdigest()
+            files.append(asdict(DataFile(place, config, split, len(mine), len(content), digest)))
             counts[config][split] = len(mine)
     facts = {
         "format": FORMAT,
+        "name": "corpus",
         "liescope": "test",
         "rows": counts,
         "files": files,
         "runs": [],
+        "licences": [],
+        "seat_sources": [],
+        "key_variables": [],
         "hold_out": list(hold_out),
     }
     (folder / "corpus.json").write_text(json.dumps(facts), encoding="utf-8")
