@@ -12,7 +12,7 @@ from liescope.benchmark.benchmark_settings import AnalyseSettings
 from liescope.common.console import progress as progress_bars
 from liescope.common.report.contents import Report, ToldResult
 from liescope.common.report.files import check_report_folder, write
-from liescope.common.settings import takes
+from liescope.common.settings import several, takes
 from liescope.common.stores import stored
 
 if TYPE_CHECKING:
@@ -88,12 +88,9 @@ def analyse(
     from liescope.benchmark.analyses.analysis_registry import ANALYSES
     from liescope.benchmark.analyses.findings import notes, page, winners
 
-    named = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
-    folder = None if out is None else Path(out)
-    if folder is not None:
-        check_report_folder(folder, own.overwrite)
+    folder = check_report_folder(out, own.overwrite)
     with progress_bars(progress) as bar:
-        games_set, told = read_and_analyse(named, own, bar, draw=folder is not None)
+        games_set, told = read_and_analyse(several(sources), own, bar, draw=folder is not None)
     if folder is not None:
         write(page(games_set, told), folder, tables_in="tables")
     return AnalysisResult(

@@ -23,7 +23,7 @@ from liescope.benchmark.capability.sentences import findings, notes
 from liescope.common.console import progress as progress_bars
 from liescope.common.errors import NotConverged, UsageError
 from liescope.common.report.files import check_report_folder, write
-from liescope.common.settings import takes
+from liescope.common.settings import several, takes
 from liescope.common.stores import stored
 
 
@@ -127,11 +127,8 @@ def fit(
     """
     own = FitSettings.of(settings)
     variant(own.model, own.term)  # refuse an unknown one before anything is read
-    folder = None if out is None else Path(out)
-    if folder is not None:
-        check_report_folder(folder, own.overwrite)
-    named = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
-    conditions = load_conditions(named, own.without, own.pool_conditions, own.independent, own.count_silent)
+    folder = check_report_folder(out, own.overwrite)
+    conditions = load_conditions(several(sources), own.without, own.pool_conditions, own.independent, own.count_silent)
     result = fit_counts(conditions, own, progress)
     if folder is None:
         return result

@@ -33,7 +33,7 @@ from liescope.common.console import progress as progress_bars
 from liescope.common.errors import LiescopeError, UsageError
 from liescope.common.report.contents import MISSING, Report, Section, ToldResult
 from liescope.common.report.files import check_report_folder, csv_text, write
-from liescope.common.settings import takes
+from liescope.common.settings import several, takes
 from liescope.common.stores import stored
 
 
@@ -95,11 +95,8 @@ def report(
         For a source that cannot be read.
     """
     own = ReportSettings.of(settings)
-
-    named = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
-    folder = None if out is None else Path(out)
-    if folder is not None:
-        check_report_folder(folder, own.overwrite)
+    named = several(sources)
+    folder = check_report_folder(out, own.overwrite)
     games, found = None, None
     with progress_bars(progress) as bar:
         if of_games := [source for source in named if not is_file(Path(source))]:

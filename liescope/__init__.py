@@ -27,95 +27,68 @@ from typing import TYPE_CHECKING, Any
 from liescope.common.errors import LiescopeError
 
 if TYPE_CHECKING:
-    from liescope.benchmark.analysing import analyse
-    from liescope.benchmark.fitting import fit
-    from liescope.benchmark.reporting import report
-    from liescope.detectors.probing.importing import import_probe
-    from liescope.detectors.saved import load
-    from liescope.detectors.scoring import score, score_file
-    from liescope.detectors.study.audit import audit
-    from liescope.detectors.study.bench import bench
-    from liescope.detectors.study.evaluate import evaluate
-    from liescope.detectors.study.transfer import transfer
-    from liescope.detectors.training import train
-    from liescope.generate.corpus.build import build
-    from liescope.generate.corpus.read import read
-    from liescope.generate.exports import export
-    from liescope.generate.importers import import_games
-    from liescope.generate.runs.forecast import forecast
-    from liescope.generate.runs.fork import fork
-    from liescope.generate.runs.play import play
-    from liescope.generate.runs.rating import label
-    from liescope.generate.runs.run_progress import status
-    from liescope.generate.runs.withdraw import withdraw
-    from liescope.live_table import environment
-    from liescope.publishing import publish
-    from liescope.web.play.serving import serve
-    from liescope.web.view.game_file import view
+    from liescope.benchmark.analysing import analyse as analyse
+    from liescope.benchmark.fitting import fit as fit
+    from liescope.benchmark.reporting import report as report
+    from liescope.detectors.probing.importing import import_probe as import_probe
+    from liescope.detectors.saved import load as load
+    from liescope.detectors.scoring import score as score
+    from liescope.detectors.scoring import score_file as score_file
+    from liescope.detectors.study.audit import audit as audit
+    from liescope.detectors.study.bench import bench as bench
+    from liescope.detectors.study.evaluate import evaluate as evaluate
+    from liescope.detectors.study.transfer import transfer as transfer
+    from liescope.detectors.training import train as train
+    from liescope.generate.corpus.build import build as build
+    from liescope.generate.corpus.read import read as read
+    from liescope.generate.exports import export as export
+    from liescope.generate.importers import import_games as import_games
+    from liescope.generate.runs.forecast import forecast as forecast
+    from liescope.generate.runs.fork import fork as fork
+    from liescope.generate.runs.play import play as play
+    from liescope.generate.runs.rating import label as label
+    from liescope.generate.runs.run_progress import status as status
+    from liescope.generate.runs.withdraw import withdraw as withdraw
+    from liescope.live_table import environment as environment
+    from liescope.publishing import publish as publish
+    from liescope.web.play.serving import serve as serve
+    from liescope.web.view.game_file import view as view
 
 _HERE = Path(__file__).parent
 if not (_HERE / "games").is_dir():  # no links here (an sdist, Windows): the rooms stand beside this folder
     __path__.append(str(_HERE.parent))
 
 __version__ = version("liescope")
-__all__ = [
-    "LiescopeError",
-    "analyse",
-    "audit",
-    "bench",
-    "build",
-    "environment",
-    "evaluate",
-    "export",
-    "fit",
-    "forecast",
-    "fork",
-    "import_games",
-    "import_probe",
-    "label",
-    "load",
-    "play",
-    "publish",
-    "read",
-    "report",
-    "score",
-    "score_file",
-    "serve",
-    "status",
-    "train",
-    "transfer",
-    "view",
-    "withdraw",
-]
 
-_ROOMS = {
-    "liescope.generate.runs.play": ("play",),
-    "liescope.generate.runs.rating": ("label",),
-    "liescope.generate.runs.forecast": ("forecast",),
-    "liescope.generate.runs.fork": ("fork",),
-    "liescope.generate.runs.run_progress": ("status",),
-    "liescope.generate.runs.withdraw": ("withdraw",),
-    "liescope.generate.importers": ("import_games",),
-    "liescope.generate.corpus.build": ("build",),
-    "liescope.generate.corpus.read": ("read",),
-    "liescope.generate.exports": ("export",),
-    "liescope.live_table": ("environment",),
-    "liescope.publishing": ("publish",),
-    "liescope.detectors.probing.importing": ("import_probe",),
-    "liescope.detectors.saved": ("load",),
-    "liescope.detectors.scoring": ("score", "score_file"),
-    "liescope.detectors.study.audit": ("audit",),
-    "liescope.detectors.study.bench": ("bench",),
-    "liescope.detectors.study.evaluate": ("evaluate",),
-    "liescope.detectors.study.transfer": ("transfer",),
-    "liescope.detectors.training": ("train",),
-    "liescope.web.play.serving": ("serve",),
-    "liescope.web.view.game_file": ("view",),
-    "liescope.benchmark.analysing": ("analyse",),
-    "liescope.benchmark.fitting": ("fit",),
-    "liescope.benchmark.reporting": ("report",),
+_HOMES = {
+    "play": "liescope.generate.runs.play",
+    "label": "liescope.generate.runs.rating",
+    "forecast": "liescope.generate.runs.forecast",
+    "fork": "liescope.generate.runs.fork",
+    "status": "liescope.generate.runs.run_progress",
+    "withdraw": "liescope.generate.runs.withdraw",
+    "import_games": "liescope.generate.importers",
+    "build": "liescope.generate.corpus.build",
+    "read": "liescope.generate.corpus.read",
+    "export": "liescope.generate.exports",
+    "environment": "liescope.live_table",
+    "publish": "liescope.publishing",
+    "import_probe": "liescope.detectors.probing.importing",
+    "load": "liescope.detectors.saved",
+    "score": "liescope.detectors.scoring",
+    "score_file": "liescope.detectors.scoring",
+    "audit": "liescope.detectors.study.audit",
+    "bench": "liescope.detectors.study.bench",
+    "evaluate": "liescope.detectors.study.evaluate",
+    "transfer": "liescope.detectors.study.transfer",
+    "train": "liescope.detectors.training",
+    "serve": "liescope.web.play.serving",
+    "view": "liescope.web.view.game_file",
+    "analyse": "liescope.benchmark.analysing",
+    "fit": "liescope.benchmark.fitting",
+    "report": "liescope.benchmark.reporting",
 }
-_HOMES = {name: room for room, names in _ROOMS.items() for name in names}
+__all__ = ["LiescopeError", *_HOMES]
 
 
 def __getattr__(name: str) -> Any:

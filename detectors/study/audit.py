@@ -208,8 +208,7 @@ def audit(
     ...     print(found.severity, found.words)
     """
     own = AuditSettings.of(settings)
-    if out is not None:
-        check_report_folder(Path(out))
+    check_report_folder(out)
     with shown(progress) as show:
         found = corpus_of(corpus, labels, groups)
         check(found)

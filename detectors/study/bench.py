@@ -259,8 +259,7 @@ def bench(
     >>> liescope.bench(["tfidf", "models/mine"], suite="chat", data="downloads", out="reports/bench").metrics
     """
     own = BenchSettings.of(settings)
-    if out is not None:
-        check_report_folder(Path(out), own.overwrite)
+    check_report_folder(out, own.overwrite)
     named = [detectors] if isinstance(detectors, str | os.PathLike | LoadedDetector) else detectors
     models, kinds, asked = _contenders(named, own.context, own.view, own.seed)
     limits = own.limits()

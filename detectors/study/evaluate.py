@@ -66,8 +66,7 @@ def evaluate(
     """
     own = EvaluateSettings.of(settings)
     name = source_name(corpus)
-    if out is not None:
-        check_report_folder(Path(out), own.overwrite)
+    check_report_folder(out, own.overwrite)
     if own.states is not None and own.styles:
         raise UsageError("players keep the states of words as they said them: leave --states or --styles out")
     limits = own.limits()

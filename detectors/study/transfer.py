@@ -17,7 +17,7 @@ import polars as pl
 from liescope.common.errors import UsageError
 from liescope.common.report.contents import Report, Section
 from liescope.common.report.files import check_report_folder
-from liescope.common.settings import takes
+from liescope.common.settings import several, takes
 from liescope.common.stores import stored
 from liescope.common.text import Units
 from liescope.detectors.detector import ROLE, shown
@@ -223,7 +223,7 @@ def transfer(
     seed, suite = own.seed, None
     if own.suite is not None:
         suite = read_suite(os.fspath(own.suite), Path(own.data) if own.data else None)
-    given = [corpora] if isinstance(corpora, str | os.PathLike) else list(corpora)
+    given = several(corpora)
     if bool(given) == bool(suite):
         raise UsageError("name corpora, or a --suite in their place")
     if not own.by and not suite:
@@ -233,8 +233,7 @@ def transfer(
     recipes = trials.recipes_of(list(dict.fromkeys(own.detector)), text, seed, options)
     asked = [name.replace("-", " ") for name in dict.fromkeys(own.protocols)]
     only = asked or [LEFT_OUT] if suite else asked or [*trials.PROTOCOLS]
-    if out is not None:
-        check_report_folder(Path(out))
+    check_report_folder(out)
     with shown(progress) as show:
         parts, missing = at_hand(suite, show) if suite else (given, ())
         table = read_table(parts, own.target)

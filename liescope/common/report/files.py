@@ -36,18 +36,21 @@ _PAGE = "report.html"
 _DPI = 150
 
 
-def check_report_folder(out: Path, overwrite: bool = True) -> None:
-    """Raises UsageError, before long work, for a folder that is a file, holds anything but a report, or one that is to
-    stay.
+def check_report_folder(out: str | os.PathLike[str] | None, overwrite: bool = True) -> Path | None:
+    """The folder that is named for a report, None for none. Raises UsageError, before long work, for one that is a
+    file, holds anything but a report, or one that is to stay.
     """
-    if out.exists() and not out.is_dir():
+    if out is None:
+        return None
+    folder = Path(out)
+    if folder.exists() and not folder.is_dir():
         raise UsageError(f"{out} is a file; give a folder for the report")
-    if not (out.is_dir() and any(out.iterdir())):
-        return
-    if not overwrite:
-        raise UsageError(f"{out} is not empty; add --overwrite to replace a report there, or choose another --out")
-    if not is_report(out):
-        raise UsageError(f"{out} exists and is not a report; choose another --out, or move it away")
+    if folder.is_dir() and any(folder.iterdir()):
+        if not overwrite:
+            raise UsageError(f"{out} is not empty; add --overwrite to replace a report there, or choose another --out")
+        if not is_report(folder):
+            raise UsageError(f"{out} exists and is not a report; choose another --out, or move it away")
+    return folder
 
 
 def is_report(folder: Path) -> bool:
