@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable
 from itertools import combinations
 
-import numpy as np
 import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis, Means, Shares, each, in_order, long, told
@@ -19,7 +18,7 @@ from liescope.benchmark.analyses.conditions_of_play import GAME, PLAYERS, RATER,
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, Zero, game_figure
 from liescope.benchmark.capability.counts import schema
-from liescope.common.statistics import CHANGE, Floats
+from liescope.common.statistics import CHANGE, kappa
 from liescope.labeling.lesson_tags import CATEGORIES, ORDERS, tag
 
 AGREEMENT = schema(
@@ -84,25 +83,14 @@ def _agreement(*questions: Answers) -> pl.DataFrame:
 def _figures(both: pl.DataFrame) -> tuple[object, ...]:
     """share_one, share_other, raw, kappa, lo, hi, n, games of the answers in the columns answer and answer_other."""
     names = sorted({*both["answer"], *both["answer_other"]})
-    size = len(names)
+    square = (-1, len(names), len(names))
     cells = [(pl.col("answer") == one) & (pl.col("answer_other") == other) for one in names for other in names]
     table = both.select("game_id", "family", *(cell.cast(pl.Float64).alias(str(at)) for at, cell in enumerate(cells)))
-    sums = table.drop("game_id", "family").sum().to_numpy()
-    kappa, lo, hi = game_figure(table, lambda drawn: _kappa(drawn, size)[1], CHANGE)
+    found = game_figure(table, lambda drawn: kappa(drawn.reshape(square))[1], CHANGE)
     yes = [int((both[column] == "true").sum()) / both.height for column in ("answer", "answer_other")]
     shares = yes if set(names) <= {"true", "false"} else [None, None]
-    raw = float(_kappa(sums, size)[0][0])
-    return (*shares, raw, kappa, lo, hi, both.height, both["game_id"].n_unique())
-
-
-def _kappa(counts: Floats, size: int) -> tuple[Floats, Floats]:
-    """Raw agreement and Cohen's kappa of tables of counts, shape (tables, size * size); NaN if chance is 1."""
-    tables = counts.reshape(-1, size, size)
-    total = tables.sum(axis=(1, 2))
-    raw = np.trace(tables, axis1=1, axis2=2) / total
-    chance = (tables.sum(axis=2) * tables.sum(axis=1)).sum(axis=1) / total**2
-    room = np.where(chance < 1, 1 - chance, np.nan)  # no kappa if chance alone agrees fully
-    return raw, (raw - chance) / room
+    raw = (both["answer"] == both["answer_other"]).mean()
+    return (*shares, raw, *found, both.height, both["game_id"].n_unique())
 
 
 ANALYSES_OF_RATERS: tuple[Analysis, ...] = (

@@ -8,10 +8,11 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pyarrow.parquet as pq
 
-from liescope.common.agreement import from_counts
+from liescope.common.statistics import kappa
 from liescope.data_cards.licences import NOT_STATED, OURS, Licensed, Terms, own_terms
 from liescope.data_cards.tables import SPLITS, TABLES, TARGETS, scanned
 from liescope.generate.corpus.read import FORMAT, SILENT, DataFile, RunFacts, data_file, sha256_of
@@ -42,7 +43,8 @@ def count_claims(claims: pl.LazyFrame, statements: pl.LazyFrame) -> ClaimFacts:
     """Count the facts of the tables `claims` and `statements`."""
     both = statements.drop_nulls(["label_role", "label_claim"]).group_by("label_role", "label_claim").len()
     counts = {(role, claim): count for role, claim, count in both.collect(engine="streaming").iter_rows()}
-    agreed = from_counts(counts)
+    table = np.array([[counts.get((role, claim), 0) for claim in (False, True)] for role in (False, True)])
+    raw, agreed = (None if np.isnan(share) else float(share) for share in kappa(table))
     fate = pl.when("kept").then(pl.lit("kept")).when(~pl.col("kept")).then(pl.lit("broken")).otherwise(pl.lit("open"))
     own = claims.filter(~pl.col("origin").str.starts_with(BY_MODEL))
     promises = own.filter(pl.col("kind").is_in(sorted(PROMISED))).select(fate=fate)
@@ -53,8 +55,8 @@ def count_claims(claims: pl.LazyFrame, statements: pl.LazyFrame) -> ClaimFacts:
         promises=counted(promises, "fate"),
         lying=_labelled(counts, role=True),
         others=_labelled(counts, role=False),
-        raw=agreed.raw,
-        kappa=agreed.kappa,
+        raw=raw,
+        kappa=agreed,
     )
 
 

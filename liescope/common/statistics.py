@@ -268,6 +268,17 @@ def holm(p: list[float | None]) -> list[float | None]:
     return found
 
 
+def kappa(tables: Floats) -> tuple[Floats, Floats]:
+    """(the share of pairs that agree, Cohen's kappa) of tables of counts, shape (..., labels, labels): how many pairs
+    have each first label (rows) and second (columns). NaN without pairs; kappa also where chance alone, two independent
+    columns with these shares (Cohen 1960), would agree fully.
+    """
+    pairs, both = tables.sum(axis=(-2, -1)), tables.sum(axis=-1) * tables.sum(axis=-2)
+    with np.errstate(invalid="ignore"):
+        raw, chance = np.trace(tables, axis1=-2, axis2=-1) / pairs, both.sum(axis=-1) / pairs**2
+    return raw, (raw - chance) / np.where(chance < 1, 1 - chance, np.nan)
+
+
 def equal_weights(counts: Floats) -> float:
     """How many groups of equal weight would weigh as unevenly together as these."""
     return float(counts.sum() ** 2 / (counts**2).sum())

@@ -2,37 +2,30 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from liescope.common.agreement import agreement, from_counts
+from liescope.common.statistics import kappa
 
-labels = st.lists(st.tuples(st.sampled_from([True, False, None]), st.sampled_from([True, False, None])), max_size=40)
+tables = st.lists(st.integers(0, 40), min_size=9, max_size=9).map(lambda counts: np.reshape(counts, (3, 3)))
 
 
 def test_a_known_table_gives_its_known_kappa() -> None:
-    """Two raters and fifty cases, 35 of them agreed on: raw 0.7, chance 0.5, kappa 0.4."""
-    result = from_counts({("yes", "yes"): 20, ("yes", "no"): 5, ("no", "yes"): 10, ("no", "no"): 15})
-    assert (result.pairs, result.raw) == (50, pytest.approx(0.7))
-    assert result.kappa == pytest.approx(0.4)
-
-
-def test_perfect_agreement_is_one_and_opposition_below_zero() -> None:
-    assert agreement([True, False, True], [True, False, True]).kappa == 1
-    assert (agreement([True, False], [False, True]).kappa or 0) < 0
+    """Two raters and fifty cases, 35 of them agreed on: raw 0.7, chance 0.5, kappa 0.4; in opposition it is -1."""
+    raw, found = kappa(np.array([[[20, 5], [10, 15]], [[7, 0], [0, 7]], [[0, 7], [7, 0]]]))
+    assert raw.tolist() == pytest.approx([0.7, 1.0, 0.0])
+    assert found.tolist() == pytest.approx([0.4, 1.0, -1.0])
 
 
 def test_where_chance_explains_everything_there_is_no_kappa() -> None:
-    assert agreement([True, True], [True, True]).kappa is None
-    assert agreement([None, True], [True, None]).raw is None
+    raw, found = kappa(np.array([[[2, 0], [0, 0]], [[0, 0], [0, 0]]]))
+    assert raw.tolist() == pytest.approx([1.0, np.nan], nan_ok=True)
+    assert np.isnan(found).all()
 
 
-@given(labels)
-def test_agreement_is_symmetric_and_leaves_out_what_is_missing(pairs: list[tuple[bool | None, bool | None]]) -> None:
-    one, two = [first for first, _ in pairs], [second for _, second in pairs]
-    there, back = agreement(one, two), agreement(two, one)
-    assert there.pairs == sum(None not in pair for pair in pairs) == back.pairs
-    assert there.raw == back.raw
-    assert there.kappa == (None if back.kappa is None else pytest.approx(back.kappa))
-    assert there.kappa is None or there.kappa <= 1
+@given(tables)
+def test_agreement_is_symmetric_and_at_most_one(table: np.ndarray) -> None:
+    assert np.array_equal(kappa(table), kappa(table.T), equal_nan=True)
+    assert not kappa(table)[1] > 1
