@@ -20,9 +20,11 @@ from scipy.special import fdtrc, stdtrit
 
 from liescope.benchmark.analyses.conditions_of_play import GAME, POOLED
 from liescope.common.statistics import (
+    CHANGE,
     LEVEL,
     PROPORTION,
     REAL,
+    Estimate,
     Floats,
     Rows,
     Scale,
@@ -83,16 +85,14 @@ def game_means(rows: pl.DataFrame, by: Sequence[str], value: str, scale: Scale =
     return pl.DataFrame(found, {**schema, **_FIGURES}, orient="row").sort(list(by) or "mean")
 
 
-def game_difference(
-    one: pl.DataFrame, two: pl.DataFrame, value: str, scale: Scale = PROPORTION
-) -> tuple[float | None, float | None, float | None]:
-    """(difference, lo, hi) of the means of a column, first minus second; families may be on both sides. scale: the
-    limits of the means. All None without a value on either side; bounds are None where a side has only one family.
+def game_difference(one: pl.DataFrame, two: pl.DataFrame, value: str) -> Estimate:
+    """(difference, lo, hi) of the means of a column from 0 to 1, first minus second; families may be on both sides. All
+    None without a value on either side; bounds are None where a side has only one family.
     """
     sides = _aligned(_sums(one, (), value), _sums(two, (), value))
     if not all(side.counts.any() for side in sides):
         return None, None, None
-    return sides[0].mean - sides[1].mean, *difference(*sides, scale)
+    return sides[0].mean - sides[1].mean, *difference(*sides)
 
 
 def shares(rows: pl.DataFrame, by: Sequence[str], value: str, count: str = "wins", of: str = "games") -> pl.DataFrame:
@@ -107,9 +107,7 @@ def shares(rows: pl.DataFrame, by: Sequence[str], value: str, count: str = "wins
     return counted.select(*by, count, of, "rate", "lo", "hi")
 
 
-def game_figure(
-    table: pl.DataFrame, figure: Callable[[Floats], Floats], scale: Scale = REAL
-) -> tuple[float | None, float | None, float | None]:
+def game_figure(table: pl.DataFrame, figure: Callable[[Floats], Floats], scale: Scale = REAL) -> Estimate:
     """(value, lo, hi) of a figure of summed numbers by `liescope.common.statistics.jackknife` over families.
 
     table: game_id, family, and numbers to add up.
@@ -137,7 +135,7 @@ def _rows(part: pl.DataFrame, suffix: str = "") -> Rows:
 
 
 def adjusted_difference(
-    rows: pl.DataFrame, fact: str, outcome: str, strata: Sequence[str], scale: Scale = PROPORTION
+    rows: pl.DataFrame, fact: str, outcome: str, strata: Sequence[str]
 ) -> tuple[float | None, float | None, float | None, int]:
     """(difference, lo, hi, games) of the outcome where the fact holds, minus where it does not, within strata.
 
@@ -147,8 +145,8 @@ def adjusted_difference(
     leverage, and Student's t has the degrees of freedom that as many equally weighted families would give. games: the
     families that count.
 
-    fact: a column of 0 and 1; scale: the least and the greatest value of the outcome, which bound the difference. The
-    difference is None if no stratum compares, the bounds if too few families do.
+    fact: a column of 0 and 1; outcome: one from 0 to 1. The difference is None if no stratum compares, the bounds if
+    too few families do.
     """
     x, y = pl.col(fact).cast(pl.Float64), pl.col(outcome).cast(pl.Float64)
     sums = rows.group_by("family", stratum=pl.struct(strata)).agg(n=pl.len(), x=x.sum(), y=y.sum(), xy=(x * y).sum())
@@ -173,12 +171,11 @@ def adjusted_difference(
     score = (pl.col("above") - difference * pl.col("below")) / (1 - leverage).clip(1e-9).sqrt()
     families = parts.select("family", "below", score=score).group_by("family").agg(pl.col("score", "below").sum())
     error = float(np.linalg.norm(families["score"].to_numpy())) / compared
-    width = scale[1] - scale[0]
     if error < 1e-9:  # all families agree, but for rounding
         rarer = min(parts.filter(side)["family"].n_unique() for side in ("with_fact", "without"))
-        return difference, *agreed(difference, rarer, (-width, width)), families.height
+        return difference, *agreed(difference, rarer, CHANGE), families.height
     alike = equal_weights(families["below"].to_numpy())
-    return difference, *student(difference, error, alike, (-width, width)), families.height
+    return difference, *student(difference, error, alike, CHANGE), families.height
 
 
 def adjusted_omnibus(

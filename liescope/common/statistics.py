@@ -23,17 +23,22 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 LEVEL = 0.95
+_TAIL = (1 + LEVEL) / 2
+_NORMAL = NormalDist().inv_cdf(_TAIL)
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Weights = npt.NDArray[np.float32]
 Bounds = tuple[float | None, float | None]
+Estimate = tuple[float | None, float | None, float | None]
+"""Value, lo, hi; all None if the figure is not defined, lo and hi None if too few games define it."""
 Scale = tuple[float, float]
 """The least and the greatest value that a figure can have; infinite where there is none."""
 
@@ -65,14 +70,14 @@ def log_expit(odds: npt.ArrayLike) -> Floats:
     return np.asarray(-np.logaddexp(0.0, -np.asarray(odds)))
 
 
-def _quantile(groups: float, level: float) -> float:
+def _quantile(groups: float, tail: float = _TAIL) -> float:
     """Student's quantile for so many groups."""
     from scipy.special import stdtrit
 
-    return float(stdtrit(groups - 1, level))
+    return float(stdtrit(groups - 1, tail))
 
 
-def wilson(successes: float, n: float, level: float = LEVEL) -> Bounds:
+def wilson(successes: float, n: float) -> Bounds:
     """Wilson's score interval of a share of independent units (Wilson 1927); (None, None) without any. Raises
     ValueError for successes outside 0 to n.
     """
@@ -80,7 +85,7 @@ def wilson(successes: float, n: float, level: float = LEVEL) -> Bounds:
         raise ValueError(f"{successes} successes in {n} trials are impossible")
     if n == 0:
         return None, None
-    return _score(successes / n, n, _normal(level))
+    return _score(successes / n, n, _NORMAL)
 
 
 def joined(one: float, of_one: Bounds, two: float, of_two: Bounds, correlation: float = 0.0) -> Bounds:
@@ -96,27 +101,27 @@ def joined(one: float, of_one: Bounds, two: float, of_two: Bounds, correlation: 
     return one - two - below, one - two + above
 
 
-def fisher(r: float | None, n: int, level: float = LEVEL) -> tuple[float | None, float | None, float | None]:
+def fisher(r: float | None, n: int) -> Estimate:
     """(r, lo, hi) of a correlation over n independent pairs by Fisher's transformation; bounds are None below four
     pairs and where r is 1 or -1, for which it gives none.
     """
     if r is None or n < 4 or abs(r) >= 1 - _TINY:
         return r, None, None
-    half = _normal(level) / math.sqrt(n - 3)
+    half = _NORMAL / math.sqrt(n - 3)
     return r, math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half)
 
 
-def laplace(events: Any, n: Any, level: float = LEVEL) -> tuple[Any, Any, Any]:
+def laplace(events: Any, n: Any) -> tuple[Any, Any, Any]:
     """(mean, lo, hi) of a rate under a uniform prior: Laplace's rule, and the central interval of the Beta posterior.
     events of n: numbers or arrays.
     """
     from scipy.special import betaincinv
 
-    lo, hi = (betaincinv(events + 1, n - events + 1, 0.5 + side * level / 2) for side in (-1, 1))
+    lo, hi = (betaincinv(events + 1, n - events + 1, end) for end in (1 - _TAIL, _TAIL))
     return (events + 1) / (n + 2), lo, hi
 
 
-def student(value: float, error: float, groups: float, scale: Scale = REAL, level: float = LEVEL) -> Bounds:
+def student(value: float, error: float, groups: float, scale: Scale = REAL) -> Bounds:
     """Student's interval of a figure on its scale. error: its standard error; groups: how many of equal weight stand
     behind it.
 
@@ -126,7 +131,7 @@ def student(value: float, error: float, groups: float, scale: Scale = REAL, leve
     low, high = scale
     if groups < 2 - _TINY or error < _ERROR * max(1.0, abs(value)) or not low < value < high:
         return None, None
-    reach = _quantile(groups, 0.5 + level / 2)
+    reach = _quantile(groups)
     if math.isfinite(low) and math.isfinite(high):
         width = high - low
         share = (value - low) / width
@@ -167,7 +172,7 @@ class Rows:
             return np.asarray((self.sums.sum() - self.sums) / rest)
 
 
-def mean(rows: Rows, scale: Scale = PROPORTION, level: float = LEVEL) -> Bounds:
+def mean(rows: Rows, scale: Scale = PROPORTION) -> Bounds:
     """Interval of the mean over all rows. Wilson's where every row is a group of its own and has the least or the
     greatest value; else Student's with an error from a jackknife over groups. Where all groups agree it is that of
     `agreed`. Raises ValueError for a mean outside the scale.
@@ -181,14 +186,14 @@ def mean(rows: Rows, scale: Scale = PROPORTION, level: float = LEVEL) -> Bounds:
         raise ValueError(f"a mean of {middle:g} is outside its scale, {low:g} to {high:g}")
     middle = min(max(middle, low), high)
     if scale == PROPORTION and (counts == 1).all() and abs(float(rows.squares.sum()) - middle * total) < 1e-9:
-        return wilson(middle * total, total, level)
+        return wilson(middle * total, total)
     groups, error = equal_weights(counts), math.sqrt(_jackknifed(rows.without_each()[there]))
     if error < _ERROR:
-        return agreed(middle, groups, scale, level)
-    return student(middle, error, groups, scale, level)
+        return agreed(middle, groups, scale)
+    return student(middle, error, groups, scale)
 
 
-def agreed(value: float, groups: float, scale: Scale = PROPORTION, level: float = LEVEL) -> Bounds:
+def agreed(value: float, groups: float, scale: Scale = PROPORTION) -> Bounds:
     """Interval of a figure on which so many groups of equal weight all agree: as large a part of others as Wilson's
     interval of none in so many leaves open may lie at either limit of the scale. (None, None) below two groups, and
     without two limits.
@@ -196,33 +201,29 @@ def agreed(value: float, groups: float, scale: Scale = PROPORTION, level: float 
     low, high = scale
     if groups < 2 or not math.isfinite(high - low):
         return None, None
-    others = _score(0.0, groups, _normal(level))[1]
+    others = _score(0.0, groups, _NORMAL)[1]
     return value - others * (value - low), value + others * (high - value)
 
 
-def difference(one: Rows, two: Rows, scale: Scale = PROPORTION, level: float = LEVEL) -> Bounds:
-    """Interval of the difference of two means, first minus second, of the same groups in the same order; a group may
-    have rows on one side only. scale: of each mean.
+def difference(one: Rows, two: Rows) -> Bounds:
+    """Interval of the difference of two means of values from 0 to 1, first minus second, of the same groups in the same
+    order; a group may have rows on one side only.
     """
     if not one.counts.any() or not two.counts.any():
         return None, None
-    bounds = [mean(side, scale, level) for side in (one, two)]
-    return joined(one.mean, bounds[0], two.mean, bounds[1], _correlation(one, two))
+    return joined(one.mean, mean(one), two.mean, mean(two), _correlation(one, two))
 
 
-def paired(one: Sequence[float], two: Sequence[float], scale: Scale = PROPORTION, level: float = LEVEL) -> Bounds:
-    """Interval of the mean difference of independent pairs, first minus second: Newcombe's for pairs of shares (1998,
-    method 10) where all values are the least or the greatest, else Student's of the differences.
+def paired(one: Sequence[float], two: Sequence[float]) -> Bounds:
+    """Interval of the mean difference of independent pairs of values from 0 to 1, first minus second: Newcombe's for
+    pairs of shares (1998, method 10) where all values are 0 or 1, else Student's of the differences.
     """
-    low, high = scale
-    if set(one) | set(two) <= {low, high}:
-        return difference(Rows.of(one), Rows.of(two), scale, level)
-    return mean(Rows.of(np.subtract(one, two)), (low - high, high - low), level)
+    if set(one) | set(two) <= {0, 1}:
+        return difference(Rows.of(one), Rows.of(two))
+    return mean(Rows.of(np.subtract(one, two)), CHANGE)
 
 
-def jackknife(
-    table: Floats, figure: Callable[[Floats], Floats], scale: Scale = REAL, level: float = LEVEL
-) -> tuple[float | None, float | None, float | None]:
+def jackknife(table: Floats, figure: Callable[[Floats], Floats], scale: Scale = REAL) -> Estimate:
     """(value, lo, hi) of a figure of summed numbers, with an error from a jackknife over groups.
 
     table: numbers to add up, shape (groups, numbers), a group without any left out; figure: from sums, shape
@@ -237,11 +238,11 @@ def jackknife(
     left = figure(total - groups) if len(groups) > 1 else np.full(1, math.nan)
     if np.isnan(left).any():
         return value, None, None
-    return value, *student(value, math.sqrt(_jackknifed(left)), len(groups), scale, level)
+    return value, *student(value, math.sqrt(_jackknifed(left)), len(groups), scale)
 
 
-def p_value(value: float, bounds: Bounds, groups: float, level: float = LEVEL) -> float | None:
-    """The two-sided p of no difference that belongs to an interval: below 1 - level exactly where the interval leaves
+def p_value(value: float, bounds: Bounds, groups: float) -> float | None:
+    """The two-sided p of no difference that belongs to an interval: below 1 - `LEVEL` exactly where the interval leaves
     zero out. Between, it takes the side of the interval towards zero for Student's, of as many groups. None without an
     interval or below two groups.
     """
@@ -251,7 +252,7 @@ def p_value(value: float, bounds: Bounds, groups: float, level: float = LEVEL) -
     room = value - lo if value > 0 else hi - value
     if room <= 0:
         return None
-    reach = _quantile(groups, 0.5 + level / 2)
+    reach = _quantile(groups)
     from scipy.special import stdtr
 
     return float(2 * stdtr(groups - 1, -reach * abs(value) / room))
@@ -312,19 +313,9 @@ def _score(share: float, n: float, reach: float) -> tuple[float, float]:
     return lo, 1.0 if share >= 1 else min(1.0, middle + half)
 
 
-def _normal(level: float) -> float:
-    from scipy.special import ndtri
-
-    return float(ndtri(0.5 + level / 2))
-
-
 GROUPS = 50
 """The number of groups of games that are left out in turn."""
 
-Estimate = tuple[float | None, float | None, float | None]
-"""Value, lo, hi; all None if the figure is not defined, lo and hi None if too few games define it."""
-
-_TAIL = (1 + LEVEL) / 2
 _FEW = 12
 """Where fewer games than this, or than half of them, decide a figure, games that were not seen count: in full where
 half as few do."""
