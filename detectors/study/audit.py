@@ -173,7 +173,7 @@ def _no_alarm(data: Audited, rows: Iterable[Figure], games: int) -> Finding:
     words, best = "No alarm: no figure passes its limit", max(blind, key=lambda one: one.value or 0.0, default=None)
     if best:
         knows = CONTROLS[best.scorer.removeprefix(CONTROL)].words
-        reached = with_interval(best.value, best.lo, best.hi, 3)
+        reached = with_interval(best.value, best.lo, best.hi, ".3f")
         words += f", and what does not read the statement reaches AUROC {reached} at most ({knows})"
     few = f" With {number_of(games, data.units.games[:-1])}, only large effects can be found." if games < FEW else ""
     return Finding(f"{data.units.say(words)}.{few}", (best,) if best else (), PLAIN)

@@ -67,7 +67,7 @@ class Figure:
 
     def __format__(self, form: str) -> str:
         """The value with its interval, as in "0.61 (0.60 to 0.62)"; the format is that of a number."""
-        return with_interval(self.value, self.lo, self.hi, form=form)
+        return with_interval(self.value, self.lo, self.hi, form)
 
 
 SERIOUS, NOTABLE, PLAIN = "serious", "notable", "plain"
@@ -129,7 +129,7 @@ class Jackknifed:
         return Figure(scorer, target, where, metric, *found, self.statements, self.games, self.prevalence, against)
 
     def __format__(self, form: str) -> str:
-        return with_interval(*estimate(self.values, self.games, self.span), form=form)
+        return with_interval(*estimate(self.values, self.games, self.span), form)
 
 
 def as_estimate(row: Figure | None) -> ReportEstimate | None:

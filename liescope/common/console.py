@@ -76,9 +76,9 @@ _HANG = 2  # extra indentation of the continuation of a wrapped line, in columns
 _NARROWEST = 20
 
 
-def print_pages(lines: Iterable[Text], console: Console | None = None) -> None:
+def print_pages(lines: Iterable[Text]) -> None:
     """Print lines, wrapped at words to the width of the terminal (80 columns on a pipe), each with its indentation."""
-    console = console or Console(highlight=False)
+    console = Console(highlight=False)
     os.environ.setdefault("LESS", "-RFX")  # colours shown, and no pager for what fits on the screen
     with console.pager(styles=True) if console.is_terminal else nullcontext():
         for line in lines:

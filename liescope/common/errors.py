@@ -83,12 +83,10 @@ class UnknownName(UsageError):
 
 
 class UndeclaredGame(UsageError):
-    """A game that lacks something another package needs. part: what, in words; field: of its manifest; how: to supply
-    it, where it is not a field.
-    """
+    """A game that lacks something another package needs. part: what, in words; field: of its manifest."""
 
-    def __init__(self, game: str, part: str, field: str = "", how: str = "") -> None:
-        super().__init__(f"the game {game!r} has no {part}; {how or f'give it as `{field}` of its PlayableGame'}")
+    def __init__(self, game: str, part: str, field: str) -> None:
+        super().__init__(f"the game {game!r} has no {part}; give it as `{field}` of its PlayableGame")
 
 
 class MissingExtra(UsageError):

@@ -154,11 +154,11 @@ def _grow(figure: Figure, rows: int) -> None:
     figure.set_figheight(figure.get_figheight() + 0.18 * rows)
 
 
-def whole_numbers(panel: Axes, axis: str = "x") -> None:
-    """Ticks at whole numbers only, on one axis."""
+def whole_numbers(panel: Axes) -> None:
+    """Ticks at whole numbers only below a panel."""
     from matplotlib.ticker import MaxNLocator
 
-    (panel.xaxis if axis == "x" else panel.yaxis).set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+    panel.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
 
 
 def legend(figure: Figure, entries: Mapping[str, str], strokes: Mapping[str, Stroke] | None = None) -> None:
@@ -300,12 +300,11 @@ _ROW_LABEL, _COLUMN_LABEL, _TITLE = 18, 12, 36  # characters on one line
 
 @dataclass(frozen=True, slots=True)
 class MatrixCell:
-    """One number of a matrix. lo, hi: its interval, None without one. framed: drawn with a frame, as for a diagonal."""
+    """One number of a matrix. lo, hi: its interval, None without one."""
 
     value: float
     lo: float | None = None
     hi: float | None = None
-    framed: bool = False
 
     @property
     def text(self) -> str:
@@ -324,20 +323,18 @@ def matrices(
     name: str,
     limits: tuple[float, float] = (0.0, 1.0),
     middle: float | None = None,
-    row_axis: str = "",
-    column_axis: str = "",
 ) -> Figure:
     """Matrices of the same rows and columns below each other, each named above it: cells by (row, column) with their
     numbers and intervals; where there is none, the place stays empty.
 
     name: what the numbers are, written at the colour bar, which runs from one of the `limits` to the other. middle: a
-    value that parts two colours, such as 0.5 of an AUROC. row_axis, column_axis: what rows and columns are. Columns
-    that do not fit beside each other go on in a panel below.
+    value that parts two colours, such as 0.5 of an AUROC. Columns that do not fit beside each other go on in a panel
+    below.
     """
     row_labels = [lines(row, _ROW_LABEL) for row in rows]
     heads = [lines(column, _COLUMN_LABEL) for column in columns]
     texts = [cell.text for cells in facets.values() for cell in cells.values()]
-    room = WIDTH - _LETTER * _longest(row_labels) - (0.5 if row_axis else 0.25)
+    room = WIDTH - _LETTER * _longest(row_labels) - 0.25
     panels_needed = -(-len(columns) // max(1, int(room / (_DIGIT * _longest([*texts, "0.000"]) + 0.06))))
     abreast = -(-len(columns) // panels_needed)
     turned = _longest(heads) * _LETTER > room / abreast
@@ -355,9 +352,8 @@ def matrices(
             for x, at in enumerate(part):
                 if cell := cells.get((row, columns[at])):
                     _draw(panel, x, y, cell, colours)
-        panel.set(xlim=(-0.5, abreast - 0.5), ylim=(len(rows) - 0.5, -0.5), xlabel=column_axis, ylabel=row_axis)
+        panel.set(xlim=(-0.5, abreast - 0.5), ylim=(len(rows) - 0.5, -0.5))
         panel.set_title(lines(title, _TITLE))
-        panel.xaxis.set_label_position("top")
         panel.set_xticks(range(len(part)), [heads[at] for at in part], rotation=90 if turned else 0)
         panel.set_yticks(range(len(rows)), row_labels)
         panel.tick_params(length=0, labeltop=True, labelbottom=False)
@@ -381,11 +377,7 @@ def _draw(panel: Axes, x: int, y: int, cell: MatrixCell, colours: ScalarMappable
     from matplotlib.patches import Rectangle
 
     fill = colours.to_rgba(np.array([cell.value]))[0]
-    edge, width = (INK, 2.0) if cell.framed else ("white", 1.5)
-    place = (x - 0.48, y - 0.47)
-    panel.add_patch(
-        Rectangle(place, 0.96, 0.94, facecolor=fill, edgecolor=edge, linewidth=width, zorder=1 + cell.framed)
-    )
+    panel.add_patch(Rectangle((x - 0.48, y - 0.47), 0.96, 0.94, facecolor=fill, edgecolor="white", linewidth=1.5))
     panel.text(x, y, cell.text, ha="center", va="center", color=text_on(tuple(fill[:3])), size=SMALLEST, zorder=3)
 
 

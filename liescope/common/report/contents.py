@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import polars as pl
 from rich.box import SIMPLE_HEAD
@@ -40,16 +40,13 @@ class Estimate(NamedTuple):
 class Column:
     """A column of a table, declared once beside the function that computes it. name: in the frame; title: the heading,
     the name without underscores where it is empty; format: of numbers, as of `format` (".2f", ".1%"), at most three
-    decimals where it is empty; interval: the frame has its ends as NAME_lo and NAME_hi; sort: by this column, before
-    those declared after it; help: what the column holds, where the heading does not say it.
+    decimals where it is empty; interval: the frame has its ends as NAME_lo and NAME_hi.
     """
 
     name: str
     title: str = ""
     format: str = ""
     interval: bool = False
-    sort: Literal["", "ascending", "descending"] = ""
-    help: str = ""
 
     @property
     def heading(self) -> str:
@@ -58,19 +55,10 @@ class Column:
     def text(self, value: Any) -> str:
         """A value of the column as readers see it."""
         if isinstance(value, Estimate):
-            return with_interval(*value, form=self.format or "z.2f")
+            return with_interval(*value, self.format)
         if self.format and isinstance(value, int | float) and math.isfinite(value):
             return format(value, self.format)
         return shown(value)
-
-
-class Tabular(Protocol):
-    """What a section can show as a table: a `ReportTable` or a polars frame."""
-
-    @property
-    def columns(self) -> Sequence[Any]: ...
-
-    def rows(self) -> Sequence[Sequence[Any]]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +70,8 @@ class ReportTable:
 
     @classmethod
     def of(cls, frame: pl.DataFrame, columns: Sequence[Column]) -> ReportTable:
-        """The declared columns of a frame, those it lacks left out, sorted as they say; missing values come last."""
+        """The declared columns of a frame, those it lacks left out."""
         held = [column for column in columns if column.name in frame.columns]
-        if by := [column for column in held if column.sort]:
-            descending = [column.sort == "descending" for column in by]
-            frame = frame.sort([column.name for column in by], descending=descending, nulls_last=True)
         rows = [
             tuple(
                 Estimate(*(row[column.name + end] for end in ("", "_lo", "_hi")))
@@ -100,6 +85,10 @@ class ReportTable:
 
     def rows(self) -> Sequence[Sequence[Any]]:
         return self.values
+
+
+Tabular: TypeAlias = ReportTable | pl.DataFrame
+"""What a section can show as a table."""
 
 
 def headings(table: Tabular) -> list[Column]:
@@ -233,11 +222,11 @@ def shown(value: Any) -> str:
     return plain(str(value))
 
 
-def with_interval(value: float | None, lo: float | None, hi: float | None, digits: int = 2, *, form: str = "") -> str:
-    """A number with its interval as in a sentence: "0.73 (0.65 to 0.80)". form: the format, `.2f` for 2 digits."""
+def with_interval(value: float | None, lo: float | None, hi: float | None, form: str = "") -> str:
+    """A number with its interval as in a sentence: "0.73 (0.65 to 0.80)". form: the format, two decimals for ""."""
     if value is None or not math.isfinite(value):
         return "–"
-    form = form or f"z.{digits}f"
+    form = form or "z.2f"
     if lo is None or hi is None:
         return format(value, form)
     return f"{value:{form}} ({lo:{form}} to {hi:{form}})"
