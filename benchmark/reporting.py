@@ -292,18 +292,8 @@ def page(title: str, parts: Sequence[tuple[str, Report]], sources: Sequence[str]
         f"{_READING} Made from {', '.join(sources)} with Liescope {version('liescope')}.",
         (*sections, *([] if missing else [Section("missing", MISSING, ("Everything could be shown.",))])),
         missing,
-        _tables(parts),
+        {name: table for _, part in parts for name, table in part.tables.items()},
     )
-
-
-def _tables(parts: Sequence[tuple[str, Report]]) -> dict[str, pl.DataFrame]:
-    """Every table by its name. Raises ValueError if two parts give a table the same name."""
-    found: dict[str, pl.DataFrame] = {}
-    for _, part in parts:
-        if both := found.keys() & part.tables.keys():
-            raise ValueError(f"two parts of a report have a table {min(both)}")
-        found |= part.tables
-    return found
 
 
 FORMAT = 1

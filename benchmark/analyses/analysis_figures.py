@@ -285,4 +285,4 @@ def _draw(panel: Axes, table: pl.DataFrame, colours: Mapping[str, str], strokes:
             panel.fill_between(bounded["x"], bounded["lo"], bounded["hi"], color=colours[name], alpha=0.12, linewidth=0)
 
 
-DRAWN = 24  # models that a figure has room for
+DRAWN = 24  # models or names that a figure has room for

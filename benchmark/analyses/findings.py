@@ -173,8 +173,7 @@ def _people(frames: Frames) -> list[str]:
         who = "All of them were held by one person: the figures describe that person, and not people."
     else:
         who = f"They are {persons} different persons; what a person does in several games is not independent."
-    games = seats["game_id"].n_unique()
-    held = f"{seats.height} seat{'' if seats.height == 1 else 's'} in {games} game{'' if games == 1 else 's'}"
+    held = f"{number_of(seats.height, 'seat')} in {number_of(seats['game_id'].n_unique(), 'game')}"
     return [f"People held {held}; by model, all of them are “{PEOPLE}”. {who}"]
 
 

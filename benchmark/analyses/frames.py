@@ -201,7 +201,7 @@ def _check_same(one: Tables, other: Tables) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Frames:
-    """The frames of a set of finished games; `SCHEMAS` lists their columns.
+    """The frames of a set of finished games; `COLUMNS` lists their columns.
 
     Events appear once for each game; opinions (statements with their reports, ratings, ranks, guesses, tags) once
     for each rater: "players", or who rated afterwards.
@@ -209,7 +209,7 @@ class Frames:
     family: the game, or the recorded one that it goes on from or plays again: games of one family are not
     independent.
     model: of a row about a seat, the model in that seat (statements and ratings: the speaker's; votes: the voter's); of
-    a game, the one model in all seats, or `cells.MIXED`. lineup: the model of each role, roles in alphabetical order,
+    a game, the one model in all seats, or `MIXED`. lineup: the model of each role, roles in alphabetical order,
     as in "A | B | A" for a game of three roles (several models of a role: "A+B"). All people are one model,
     "people"; person: which of them, null where the games do not tell them apart. condition: how the game's settings
     differ from the other games', "" if they do not. learning: the jester of the game's cell learns. turn: the game's

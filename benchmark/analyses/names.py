@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis, Means, Shares, long, told
-from liescope.benchmark.analyses.analysis_figures import Dots, cell_names
+from liescope.benchmark.analyses.analysis_figures import DRAWN, Dots, cell_names
 from liescope.benchmark.analyses.conditions_of_play import GAME, PLAYERS
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import (
@@ -35,7 +35,6 @@ GENDERS = {
 ANY = "any role"
 RARE = 0.02
 """Share of the games below which a name is left out: in games between people, names hardly recur."""
-_DRAWN = 24  # names that a figure has room for
 _SIDE_WON = "share of games that the name's side won"
 _ALIKE = (*GAME, "learning", "lineup", "role")
 
@@ -152,11 +151,6 @@ def _effects(seats: pl.DataFrame, fact: str, outcome: str = "won", keys: Sequenc
     return table.sort(*keys, pl.col("role") != ANY, "role", fact)
 
 
-def plot_name_wins(table: pl.DataFrame) -> Figure:
-    """A row a name, a panel a game and condition."""
-    return Dots(_SIDE_WON, "name")(_most(table))
-
-
 def plot_name_effect(table: pl.DataFrame) -> Figure:
     """A row a name around zero, a panel a role, all panels on one scale."""
     table = _most(table)
@@ -169,11 +163,13 @@ def plot_name_effect(table: pl.DataFrame) -> Figure:
 def _most(table: pl.DataFrame) -> pl.DataFrame:
     """Rows of the names with the most games, as many as fit a figure."""
     games = table.group_by("name").agg(pl.col("games").sum()).sort("games", "name", descending=[True, False])
-    return table.filter(pl.col("name").is_in(games["name"].head(_DRAWN).implode()))
+    return table.filter(pl.col("name").is_in(games["name"].head(DRAWN).implode()))
 
 
 ANALYSES_OF_NAMES: tuple[Analysis, ...] = (
-    told("name_wins", Shares(spoke, "won", (*GAME, "name"), "wins"), plot_name_wins),
+    told(
+        "name_wins", Shares(spoke, "won", (*GAME, "name"), "wins"), lambda table: Dots(_SIDE_WON, "name")(_most(table))
+    ),
     told("name_effect", name_effect, plot_name_effect, interval=Interval.CLUSTERED, corrections=(Zero(),)),
     told("name_differences", name_differences),
     told(

@@ -62,7 +62,12 @@ def _pearson(one: Array, other: Array) -> Array:
     return np.asarray(np.clip((one * other).sum(axis=1) / spread, -1, 1))
 
 
-def _of_both(background: pl.DataFrame, capability: pl.DataFrame) -> Iterator[Pair]:
+def of_both(background: pl.DataFrame, capability: pl.DataFrame) -> Iterator[Pair]:
+    """The pairs of z-scores (`other`) and m, v and d of a fit of the same games (`one`), over the models with both.
+
+    background: scores (`liescope.benchmark.background.z_scores.score`); capability: a frame with the columns model,
+    m, m_sd and the same of d and v (`liescope.benchmark.capability.results.scores`).
+    """
     ends = ("", "_sd", "_lo", "_hi")
     for name, parameter in PARAMETER.items():
         ours = background.filter(capability=name).rename({f"z{end}": f"other{end}" for end in ends})
@@ -72,20 +77,10 @@ def _of_both(background: pl.DataFrame, capability: pl.DataFrame) -> Iterator[Pai
         yield name, parameter, "z", ours.join(fitted, on="model", maintain_order="left")
 
 
-def with_capability_model(background: pl.DataFrame, capability: pl.DataFrame) -> pl.DataFrame:
-    """The correlation of z-scores with m, v and d of a fit of the same games, over the models with both
-    (`correlations`), where `one` is m, v or d and `other` is z.
-
-    background: scores (`liescope.benchmark.background.z_scores.score`); capability: a frame with the columns model,
-    m, m_sd and the same of d and v (`liescope.benchmark.capability.results.scores`).
-    """
-    return correlations(_of_both(background, capability))
-
-
 def beside(background: pl.DataFrame, capability: pl.DataFrame) -> pl.DataFrame:
     """Both methods in one unit, over the models that have both: capability, model, method, value, lo, hi, each in
-    standard deviations from the mean of that method over the models; best z first. Takes what `with_capability_model`
-    does, with m_lo, m_hi and the same of d and v.
+    standard deviations from the mean of that method over the models; best z first. Takes what `of_both` does, with
+    m_lo, m_hi and the same of d and v.
     """
     return pl.concat(
         both.select(
@@ -97,7 +92,7 @@ def beside(background: pl.DataFrame, capability: pl.DataFrame) -> pl.DataFrame:
                 for name, end in (("value", ""), ("lo", "_lo"), ("hi", "_hi"))
             },
         )
-        for *_, both in _of_both(background, capability)
+        for *_, both in of_both(background, capability)
         for method, side in ((FITTED, "one"), (AGAINST, "other"))
     )
 
@@ -166,7 +161,7 @@ def part_of_conditions(cells: Mapping[str, pl.DataFrame], posteriors: Mapping[st
     tables = {
         "background": scores,
         "background_rates": labelled({name: win_rates(frame) for name, frame in cells.items()}, several),
-        "background_agreement": labelled({name: with_capability_model(*pair) for name, pair in fits.items()}, several),
+        "background_agreement": labelled({name: correlations(of_both(*pair)) for name, pair in fits.items()}, several),
         "background_conditions": between_conditions(scores) if several else pl.DataFrame(),
     }
     tables = {name: table for name, table in tables.items() if not table.is_empty()}

@@ -11,8 +11,9 @@ from scipy.stats import beta
 
 from liescope.benchmark.background.background_report import (
     between_conditions,
+    correlations,
+    of_both,
     part_of_conditions,
-    with_capability_model,
 )
 from liescope.benchmark.background.z_scores import (
     DESIGN,
@@ -169,7 +170,7 @@ def test_the_papers_correlations_between_ablations_come_back_with_their_uncertai
 
 
 def test_both_methods_agree_on_the_published_games() -> None:
-    found = with_capability_model(score(published_counts()).scores, bundled("published"))
+    found = correlations(of_both(score(published_counts()).scores, bundled("published")))
     assert found.select("capability", "one").unique(maintain_order=True).rows() == [
         ("deceive", "m"),
         ("detect", "v"),
@@ -184,10 +185,10 @@ def test_both_methods_agree_on_the_published_games() -> None:
 def test_a_model_that_one_side_does_not_score_is_left_out_and_two_are_too_few() -> None:
     ours = score(published_counts()).scores
     few = bundled("published").head(6)
-    assert with_capability_model(ours, few)["models"].to_list() == [6] * 3
+    assert correlations(of_both(ours, few))["models"].to_list() == [6] * 3
     unheard = few.with_columns(v=pl.when(pl.col("model") == few["model"][0]).then(None).otherwise("v"))
-    assert with_capability_model(ours, unheard).filter(one="v")["models"].to_list() == [5]
-    assert with_capability_model(ours, few.head(2)).is_empty()
+    assert correlations(of_both(ours, unheard)).filter(one="v")["models"].to_list() == [5]
+    assert correlations(of_both(ours, few.head(2))).is_empty()
 
 
 RATES = ["background-rates"]
