@@ -8,12 +8,13 @@ import asyncio
 import hmac
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
+from typing import Any, ClassVar
 
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import HTMLResponse, Response
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
 from starlette.datastructures import FormData, MutableHeaders
 from starlette.exceptions import HTTPException
@@ -25,6 +26,27 @@ from liescope.web import STATIC, templates
 
 MOST_FIELDS = 64
 SLOWEST_S = 20.0  # the time a whole form may take to arrive
+
+
+@dataclass(frozen=True, slots=True)
+class SecretPage:
+    """A page behind a secret link, as a request asks for it. at: where such links lead, as "/seat"."""
+
+    at: ClassVar[str]
+    request: Request
+    secret: str
+
+    @property
+    def forms(self) -> Forms:
+        return self.request.app.state.forms  # type: ignore[no-any-return]
+
+    def about(self) -> dict[str, Any]:
+        """What its templates need."""
+        return {"base": f"{self.at}/{self.secret}", "form_token": self.forms.token(self.secret)}
+
+    def back(self, path: str = "") -> Response:
+        """To the page itself, or one below it."""
+        return RedirectResponse(link(self.request, f"{self.at}/{self.secret}{path}"), 303)
 
 
 async def read_form(request: Request) -> FormData:

@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, HTTPException, Request
-from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from fastapi.responses import HTMLResponse, Response
 from pydantic import Field
 from starlette.datastructures import FormData
 
@@ -21,7 +21,7 @@ from liescope.common.settings import OptionsModel, Setting, settings_of
 from liescope.games.game_registry import GAMES, find_game
 from liescope.web.play.game_setup import FILLER, PERSON, Setup, State, check_players, make_setup
 from liescope.web.play.hosted_games import HostedGame, Hub
-from liescope.web.site import Forms, fragment, link, page
+from liescope.web.site import SecretPage, fragment, link, page
 
 
 class SeatsOfGame(OptionsModel):
@@ -87,22 +87,14 @@ def _text(value: Any) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class HostPage:
-    """The host's page, as a request asks for it."""
+class HostPage(SecretPage):
+    """The host's page."""
 
-    request: Request
-    secret: str
+    at = "/host"
 
     @property
     def hub(self) -> Hub:
         return self.request.app.state.hub  # type: ignore[no-any-return]
-
-    @property
-    def forms(self) -> Forms:
-        return self.request.app.state.forms  # type: ignore[no-any-return]
-
-    def about(self) -> dict[str, Any]:
-        return {"base": f"/host/{self.secret}", "form_token": self.forms.token(self.secret)}
 
     def games(self) -> tuple[str, str]:
         """The games as they are now, and what changes with them."""
@@ -118,9 +110,6 @@ class HostPage:
         now, have = self.games()
         shown = {"hosted": now, "have": have, "form": form, "problem": problem, "games": GAMES}
         return page(self.request, "play/host.html", status, **self.about(), **shown)
-
-    def back(self, path: str = "") -> Response:
-        return RedirectResponse(link(self.request, f"/host/{self.secret}{path}"), 303)
 
 
 def _host(request: Request, secret: str) -> HostPage:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, HTTPException, Request
-from fastapi.responses import RedirectResponse, Response
+from fastapi.responses import Response
 from starlette.datastructures import FormData
 
 from liescope.common.errors import UsageError
@@ -23,27 +23,18 @@ from liescope.generate.players.human import suggested
 from liescope.web.play.game_setup import State, has_left, rules_of
 from liescope.web.play.hosted_games import HostedGame
 from liescope.web.play.seat_lines import chairs, form_of, role_of
-from liescope.web.site import Forms, link, page
+from liescope.web.site import SecretPage, page
 
 _NOTHING = 204
 
 
 @dataclass(frozen=True, slots=True)
-class SeatPage:
+class SeatPage(SecretPage):
     """A seat that a request is about."""
 
-    request: Request
-    secret: str
+    at = "/seat"
     hosted: HostedGame
     name: str
-
-    @property
-    def forms(self) -> Forms:
-        return self.request.app.state.forms  # type: ignore[no-any-return]
-
-    @property
-    def base(self) -> str:
-        return f"/seat/{self.secret}"
 
     @property
     def shown(self) -> str:
@@ -59,9 +50,8 @@ class SeatPage:
         """What every page of the seat says."""
         hosted = self.hosted
         return {
-            "base": self.base,
+            **SecretPage.about(self),
             "seat": self.name,
-            "form_token": self.forms.token(self.secret),
             "names": list(hosted.setup.seats),
             "here": hosted.here,
             "people": len(hosted.seats),
@@ -116,10 +106,6 @@ class SeatPage:
     def taking(self, status: int = 200, problem: str = "", chosen: str = "") -> Response:
         name = chosen or suggested({self.hosted.person(seat) for seat in self.hosted.seats})
         return self.page("take.html", status, consent=self.hosted.setup.consent, problem=problem, pseudonym=name)
-
-    def back(self, path: str = "") -> Response:
-        """To the page itself, or one below it."""
-        return RedirectResponse(link(self.request, f"{self.base}{path}"), 303)
 
 
 def _left(seconds: float) -> int:

@@ -14,7 +14,7 @@ import tempfile
 import webbrowser
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -62,9 +62,6 @@ class GameFile:
     def contents(self) -> str:
         """How many games there are, and how large the file is."""
         return f"{number_of(self.games, self.unit)}, {self.bytes / 1e6:.2f} MB"
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self) | {"path": str(self.path), "notices": list(self.notices)}
 
 
 @takes(ViewSettings)
