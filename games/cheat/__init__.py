@@ -12,7 +12,6 @@ GAME = PlayableGame(
     "Cheat",
     CheatSpec(),
     Cheat,
-    design="self",
     states_claims=True,
     contests=doubted,
     script=answer,

@@ -262,8 +262,8 @@ def test_planted_players_of_a_game_come_back_from_its_run_and_equally_from_its_c
 
 def test_players_of_a_game_of_one_role_meet_seat_by_seat_and_take_turns_over_the_seats(tmp_path: Path) -> None:
     players, out = ["scripted:bold", "scripted:novice"], tmp_path / "run"
-    play("cheat", players=players, design="background", games=3, turns=9, out=out)
-    assert play("cheat", players=players, design="background", games=3, turns=9, out=out).tally.before == 12
+    play("cheat", players=players, games=3, turns=9, out=out)
+    assert play("cheat", players=players, games=3, turns=9, out=out).tally.before == 12
     lineups = {tuple(sorted(seat.model for seat in game.seats)) for game in records(out)}
     assert len(lineups) == 4  # each alone, and with two of the other
     held = Counter((place, seat.model) for game in records(out) for place, seat in enumerate(game.seats))
