@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -39,20 +40,18 @@ def retry_after(headers: Mapping[str, str], text: str = "", now: datetime | None
     headers: by lower-case name.
     """
     now = now or datetime.now(UTC)
-    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
-        value = headers.get(name, "").strip()
-        if _is_number(value):
-            return float(value) / unit
-    if value and (date := _date(value)) is not None:
-        return max((date - now).total_seconds(), 0.0)
-    reset = _seconds_until(headers.get("x-ratelimit-reset", "").strip(), now)
-    found = _IN_WORDS.search(text[:_READ]) if reset is None else None
-    return _seconds_until(found["reset"] or found["span"].strip(), now) if found else reset
+    if _is_number(value := headers.get("retry-after-ms", "").strip()):
+        return float(value) / 1000.0
+    for name in ("retry-after", "x-ratelimit-reset"):
+        if (seconds := _seconds_until(headers.get(name, "").strip(), now)) is not None:
+            return seconds
+    found = _IN_WORDS.search(text[:_READ])
+    return _seconds_until(found["reset"] or found["span"].strip(), now) if found else None
 
 
 def _seconds_until(reset: str, now: datetime) -> float | None:
     """Seconds from now until a moment given as a span (6m0s), in seconds, as a timestamp in seconds or milliseconds, or
-    as a date of RFC 3339; None if it cannot be read.
+    as a date of RFC 3339 or HTTP; None if it cannot be read.
     """
     if _is_number(reset):
         moment = float(reset)
@@ -61,23 +60,15 @@ def _seconds_until(reset: str, now: datetime) -> float | None:
         return moment
     if len(reset) < _LONGEST_RESET and re.fullmatch(rf"(?:{_SPAN.pattern})+", reset, re.I):
         return sum(float(number) * _UNITS[unit.lower()] for number, unit in _SPAN.findall(reset))
-    try:
-        date = datetime.fromisoformat(reset)
-    except ValueError:
-        return None
-    return max(((date if date.tzinfo else date.replace(tzinfo=UTC)) - now).total_seconds(), 0.0)
+    for read in (datetime.fromisoformat, parsedate_to_datetime):
+        with suppress(ValueError, OverflowError):
+            date = read(reset)
+            return max(((date if date.tzinfo else date.replace(tzinfo=UTC)) - now).total_seconds(), 0.0)
+    return None
 
 
 def _is_number(value: str) -> bool:
     return value.isascii() and value.replace(".", "", 1).isdecimal() and len(value) < 30
-
-
-def _date(value: str) -> datetime | None:
-    try:
-        date = parsedate_to_datetime(value)
-    except (ValueError, OverflowError):
-        return None
-    return date if date.tzinfo else date.replace(tzinfo=UTC)
 
 
 _BRIEF = frozenset({408, 409, 425})
@@ -222,12 +213,6 @@ def _of_error(status: int, response: Response, body: Mapping[str, Any]) -> Troub
     return Refusal(f"it rejects the request ({status}): {words}", Scope.ASK)
 
 
-def has_system(body: Mapping[str, Any]) -> bool:
-    """Whether a request has a system message and a turn to put its words into."""
-    roles = [message["role"] for message in body["messages"]]
-    return roles[:1] == ["system"] and "user" in roles
-
-
 def adapted(body: Mapping[str, Any], scopes: Collection[Scope]) -> dict[str, Any]:
     """The request in the form that an endpoint takes. scopes: what it refuses."""
     if Scope.STREAM in scopes and not body.get("stream"):
@@ -236,9 +221,10 @@ def adapted(body: Mapping[str, Any], scopes: Collection[Scope]) -> dict[str, Any
         body = {name: value for name, value in body.items() if name != "stream_options"}
     if Scope.LIMIT in scopes:
         body = {"max_completion_tokens" if name == "max_tokens" else name: value for name, value in body.items()}
-    if Scope.SYSTEM in scopes and has_system(body):
+    roles = [message["role"] for message in body["messages"]] if Scope.SYSTEM in scopes else []
+    if roles[:1] == ["system"] and "user" in roles:
         system, *others = body["messages"]
-        at = next(place for place, message in enumerate(others) if message["role"] == "user")
+        at = roles.index("user") - 1
         others[at] = {**others[at], "content": f"{system['content']}\n\n{others[at]['content']}"}
         body = {**body, "messages": others}
     return dict(body)
