@@ -26,7 +26,7 @@ from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.moment import MOST_CONTINUATIONS, ForkPlan, answered, beginning
 from liescope.generate.runs.plan_games import once, stored_templates, templates_for
 from liescope.generate.runs.play import RunResult, run_job
-from liescope.generate.runs.run_folder import RunConfig, handed_on
+from liescope.generate.runs.run_folder import RunConfig, folder_beside, handed_on
 from liescope.generate.runs.run_plan import PEOPLE, Group, short_hash
 
 if TYPE_CHECKING:
@@ -216,9 +216,7 @@ def fork(
         moment = begin.then(answered(journal, of, session, step))
     if not session.asks:
         raise UsageError(f"game {plain(of)} is over after step {first + len(moment.replies) - 1}")
-    folder = Path(out) if out is not None else default_folder(source, of, step)
-    if folder.resolve() == source.resolve():
-        raise UsageError("the continuations need a folder of their own; choose another --out")
+    folder = folder_beside(source, out, "fork", of.rpartition("-")[2].lstrip("0") or "0", str(step))
     seat = _seat(own.seat, session, specs)
     groups = _groups(once(own.players) or [specs[seat]], once(own.say))
     if own.say and [(ask.seat, ask.kind) for ask in session.asks] != [(seat, AskKind.SPEAK)]:
@@ -281,11 +279,6 @@ def _files(players: Sequence[tuple[str, str]], anew: str, known: Mapping[str, st
         if files[file] != known[file]:
             raise UsageError(f"{plain(file)} has changed since {plain(run)} was played; name another file")
     return files
-
-
-def default_folder(run: Path, game_id: str, step: int) -> Path:
-    """The folder next to the run, named after the moment."""
-    return run.with_name(f"{run.resolve().name}-fork-{game_id.rpartition('-')[2].lstrip('0') or '0'}-{step}")
 
 
 def _groups(players: Sequence[str], say: Sequence[str]) -> tuple[Group, ...]:

@@ -31,7 +31,7 @@ from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.moment import beginning
 from liescope.generate.runs.plan_games import Prompts, templates_for
 from liescope.generate.runs.play import RunResult, run_job
-from liescope.generate.runs.run_folder import PART, RunConfig, handed_on
+from liescope.generate.runs.run_folder import PART, RunConfig, folder_beside, handed_on
 from liescope.generate.runs.run_plan import OUTSIDE, Plan, PlannedGame, RatingPlan, short_hash
 from liescope.labeling.beliefs import claims_made
 
@@ -234,16 +234,6 @@ def rating_of(
     rated = RatingSpec(settings.share, settings.roles, settings.lessons)
     spec = rated if judge else RatingSpec(0.0, claims=claims_by is not None, beliefs=settings.beliefs)
     asked = judge or claims_by or ""
-    folder = Path(out) if out is not None else default_folder(source, asked, _LINKS[spec.beliefs, spec.claims])
-    if folder.resolve() == source.resolve():
-        raise UsageError("the rated games need a folder of their own; choose another --out")
-    return folder, asked, spec
-
-
-_LINKS = {(False, False): "by", (False, True): "claims-by", (True, False): "beliefs"}
-
-
-def default_folder(run: Path, rater: str, link: str = "by") -> Path:
-    """The folder next to the run, named after the rater, if there is one, without the address of an endpoint."""
-    slug = re.sub(r"[^A-Za-z0-9.]+", "-", rater.partition("@")[0]).strip("-")
-    return run.with_name("-".join(filter(None, (run.resolve().name, link, slug))))
+    rater = re.sub(r"[^A-Za-z0-9.]+", "-", asked.partition("@")[0]).strip("-")  # without the address of an endpoint
+    link = "beliefs" if spec.beliefs else "claims-by" if spec.claims else "by"
+    return folder_beside(source, out, link, rater), asked, spec

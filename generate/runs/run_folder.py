@@ -355,6 +355,16 @@ def handed_on(plan: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in ((TERMS, terms), (TEXTS, plan_texts(plan))) if value}
 
 
+def folder_beside(run: Path, out: str | os.PathLike[str] | None, *words: str) -> Path:
+    """The folder of games made from a run: the one given, else next to the run, named after it and these words. Raises
+    UsageError for that of the run itself.
+    """
+    folder = run.with_name("-".join(filter(None, (run.resolve().name, *words)))) if out is None else Path(out)
+    if folder.resolve() == run.resolve():
+        raise UsageError("games made from a run need a folder of their own; choose another --out")
+    return folder
+
+
 CONFIG_FILE = "run.toml"
 
 
