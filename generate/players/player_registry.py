@@ -8,7 +8,7 @@ Every kind of model player takes these options, whatever runs the model:
     memory=last:12                               of the game, the seat is told the last twelve events alone
     memory=summary:12                            and its own summary of what came before (`liescope.games.memory`)
 
-A file that a spec names is part of the plan with its whole text (`named_files`), so that a changed file is a changed
+A file that a spec names is part of the plan with its whole text (`files_of`), so that a changed file is a changed
 plan, and a run goes on without the file.
 """
 
@@ -114,12 +114,6 @@ class SeatOptions(OptionsModel):
         return shown if self.memory == "full" else [*shown, f"memory={self.memory}"]
 
 
-def named_files(argument: str) -> dict[str, str]:
-    """The texts of the files that a spec names, by name. Raises BadData for one that cannot be read."""
-    options = dict(parse_qsl(argument.partition("?")[2], keep_blank_values=True))
-    return {name: read_file(name) for name in map(options.get, ("persona", "extra")) if name}
-
-
 def read_file(name: str) -> str:
     """Raises BadData for a file that cannot be read, is empty or too long."""
     try:
@@ -200,9 +194,6 @@ def summaries_of(seats: Mapping[str, str]) -> dict[str, Memory]:
 
 def files_of(specs: Iterable[str]) -> dict[str, str]:
     """The texts of all files that the specs name, by name, for the plan. Raises BadData for one that cannot be read."""
-    found: dict[str, str] = {}
-    for spec in specs:
-        kind, _, argument = spec.partition(":")
-        if kind in NAMING:
-            found |= named_files(argument)
-    return found
+    asked = [spec.partition("?")[2] for spec in specs if spec.partition(":")[0] in NAMING]
+    options = [dict(parse_qsl(query, keep_blank_values=True)) for query in asked]
+    return {name: read_file(name) for given in options for name in map(given.get, ("persona", "extra")) if name}

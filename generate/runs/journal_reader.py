@@ -185,13 +185,6 @@ class JournalReader:
             (step, seat): read_kept_reply(text, raw, self._where(game_id, step, seat)) for step, seat, text, raw in kept
         }
 
-    def replies(self, game_id: str) -> list[tuple[Reply, ...]]:
-        """The recorded replies of a game as batches, in the order of the asks, as `games.session.replay` takes them."""
-        batches: dict[int, list[Reply]] = {}
-        for (step, _), reply in self.answers(game_id).items():
-            batches.setdefault(step, []).append(reply)
-        return [tuple(batch) for batch in batches.values()]
-
     def calls(self, game_id: str) -> list[dict[str, Any]]:
         """Every request of a game, with the columns of `liescope.data_cards.tables.rows.CallRow`.
 

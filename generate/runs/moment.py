@@ -174,11 +174,6 @@ def played_here(journal: Journal) -> bool:
     return not {ForkPlan.KEY, Plan.KEY}.isdisjoint(journal.plan)
 
 
-def can_rebuild(journal: Journal) -> bool:
-    """Whether the games of a run were played or rated here, so that its plan and replies can remake them."""
-    return played_here(journal) or RatingPlan.KEY in journal.plan
-
-
 def rebuild(journal: Journal, game_id: str) -> Session:
     """The game as the run began it, at its first answered ask. Raises as `beginning`."""
     if RatingPlan.KEY in journal.plan:
@@ -288,7 +283,7 @@ def steps(journal: Journal, record: GameRecord) -> Iterator[Step]:
 
     Raises BadData if this version of the rules makes a different game of the recorded replies.
     """
-    if not can_rebuild(journal):
+    if not (played_here(journal) or RatingPlan.KEY in journal.plan):
         yield Step((), record.events)
         return
     session = rebuild(journal, record.game_id)

@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, InstanceOf, NonNegativeFloat, NonNegativeInt, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, InstanceOf, NonNegativeFloat, NonNegativeInt, TypeAdapter
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from liescope.common.errors import BadData, LiescopeError
-from liescope.common.reading import read_bytes
+from liescope.common.errors import LiescopeError
+from liescope.common.reading import LARGEST_TEXT, read_json
 from liescope.common.stores import Address, address_of, local
 from liescope.common.text import cut, number_of, plain, unit_of
 from liescope.games.core import EventKind, Phase
@@ -150,15 +150,13 @@ def _replaced(game: GameRecord, rated: bool) -> Counter[str]:
     return Counter(rater or models[actor] for (actor, *_), rater in replies.items())
 
 
+_STATE = TypeAdapter(RunProgress)
+
+
 def read_state(folder: Path) -> RunProgress | None:
     """The last state written into a run's folder; None if there is none. Raises BadData for a damaged file."""
     file = folder / STATE_FILE
-    try:
-        return RunProgress.model_validate_json(read_bytes(file))
-    except FileNotFoundError:
-        return None
-    except (ValidationError, OSError) as error:
-        raise BadData(f"{file} cannot be read ({type(error).__name__}); delete it, the run loses nothing") from None
+    return read_json(file, _STATE, LARGEST_TEXT, "delete it, the run loses nothing") if file.exists() else None
 
 
 WIDTH = 80

@@ -54,10 +54,8 @@ from liescope.generate.runs.run_folder import PLAN_FILE, check_unchanged
 from liescope.generate.runs.run_plan import PlannedGame, RatingPlan
 from liescope.generate.runs.run_progress import RunProgress
 
-FIRST_USELESS, MOST_USELESS = (
-    8,
-    16,
-)  # unusable replies of a model that may stop the run: if no other came, and if some did
+# unusable replies of a model that may stop the run: if no other came, and if some did
+FIRST_USELESS, MOST_USELESS = 8, 16
 FRUITLESS = 20  # failures in a row after which the run stops, so that the cause can be found
 _SHOW_EVERY = 0.1  # seconds between progress updates if something has changed
 _SHOW_ANYWAY = 0.5  # and if nothing has changed

@@ -18,7 +18,7 @@ from liescope.games.game_registry import GAMES
 from liescope.games.record import GameRecord
 from liescope.generate.runs.fork import Endings, effects
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.moment import ForkPlan, rebuild
+from liescope.generate.runs.moment import ForkPlan, answered, rebuild
 from liescope.generate.runs.show_commands import prompt_of_call
 from tests.generate.runs.fakes import FakeEndpoint, records
 
@@ -54,8 +54,7 @@ def replayed(run: Path) -> list[GameRecord]:
         found = list(journal.records())
         for one in found:
             session = rebuild(journal, one.game_id)
-            for batch in journal.replies(one.game_id):
-                session.send(batch)
+            answered(journal, one.game_id, session, 1000)
             assert tuple(session.events) == one.events
             assert session.outcome == one.outcome
     return found

@@ -90,7 +90,7 @@ def test_replies_of_a_batch_come_back_in_the_order_of_its_asks(tmp_path: Path) -
     with Journal.create(tmp_path / "r", {}) as journal:
         for place, seat in [(2, "C"), (0, "A"), (1, "B")]:
             journal.log_reply(replace(ASK, seat=seat), "m", Reply(text=seat), place)
-        assert [[reply.text for reply in batch] for batch in journal.replies("g")] == [["A", "B", "C"]]
+        assert [reply.text for reply in journal.answers("g").values()] == ["A", "B", "C"]
 
 
 def test_a_call_is_a_row_of_the_corpus_for_requests_and_for_players_without_a_wire(tmp_path: Path) -> None:

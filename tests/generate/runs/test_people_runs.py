@@ -16,9 +16,9 @@ from liescope.benchmark.capability.count_sources import load_conditions
 from liescope.common.errors import RunPaused, UsageError
 from liescope.common.model_names import PEOPLE, consent_hash
 from liescope.games.core import Event
-from liescope.games.session import replay
 from liescope.generate.exports.exporting import EXPORTERS
 from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.moment import answered, rebuild
 from liescope.generate.runs.show_commands import list_games
 from tests.generate.runs.people import FOX, HELD, OTTER, play_with_people, table
 
@@ -47,9 +47,9 @@ def test_a_table_that_people_left_goes_on_where_it_was(answers: int, tmp_path: P
     with Journal.open(tmp_path / "run") as journal:
         after = journal.answers(game)
         assert before.items() <= after.items()
-        assert tuple(replay(lambda: table().make(table().planned(0)), journal.replies(game)).events) == events(
-            tmp_path / "run"
-        )
+        session = rebuild(journal, game)
+        answered(journal, game, session, 1000)
+        assert tuple(session.events) == events(tmp_path / "run")
 
 
 def test_a_corpus_tells_peoples_words_from_others(run: Path, tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def test_a_run_that_ended_says_so_and_why(server: LimitedServer, tmp_path: Path)
     assert (ended.done, ended.planned, ended.begun) == (3, 3, 0)
     assert "play ended" in next(ended.lines())
     with Journal.open(out) as journal:
-        made = sum(len(batch) for game_id in journal.game_ids() for batch in journal.replies(game_id))
+        made = sum(len(journal.answers(game_id)) for game_id in journal.game_ids())
     assert (ended.replies, ended.tokens) == (made, None)
     liescope.play("mini-mafia", out=out, players=["scripted:bold"], games=3)  # finds nothing left to do
     after = liescope.status(out)

@@ -20,7 +20,7 @@ from liescope.generate.players.openai.spec import read_spec, thinking_fields
 from liescope.generate.players.player_protocol import PlayerContext
 from liescope.generate.players.player_registry import open_player
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.moment import rebuild
+from liescope.generate.runs.moment import answered, rebuild
 
 
 def table(**options: Any) -> PlayerContext:
@@ -118,8 +118,7 @@ def test_a_summary_is_asked_for_once_also_of_a_run_that_goes_on_and_its_seat_alo
         assert list(one.records()) == list(two.records())
         for game in one.records():
             session = rebuild(one, game.game_id)
-            for batch in one.replies(game.game_id):
-                session.send(batch)
+            answered(one, game.game_id, session, 1000)
             assert tuple(session.events) == game.events
             notes = {event.text: event.actor for event in game.events if event.kind is EventKind.SUMMARY}
             assert len({*notes.values()}) > 1
