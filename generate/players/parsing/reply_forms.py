@@ -415,51 +415,42 @@ def _type(value: Any, notes: list[str]) -> DeceptionType | None:
 
 def _shares(values: Mapping[str, Any], notes: list[str]) -> dict[str, float | None]:
     """The numbers of one reply, by name."""
-    shares = {name: _share(value, name, notes) for name, value in values.items()}
+    read = {name: _scaled(value) for name, value in values.items()}
+    shares = {name: _share(value, read[name], name, notes) for name, value in values.items()}
     # A number above 1 is of another scale, and a bare 1 beside it may mean a tenth as well as the maximum.
-    if any((_bare(value) or 0) > 1 for value in values.values()):
-        for name, value in values.items():
-            if _bare(value) == 1:
-                shares[name] = None
-                notes.append(f"{name} of 1 beside a number above 1")
+    if any(scale is None and number is not None and number > 1 for number, scale in read.values()):
+        for name in [name for name, found in read.items() if found == (1, None)]:
+            shares[name] = None
+            notes.append(f"{name} of 1 beside a number above 1")
     return shares
 
 
-def _bare(value: Any) -> float | None:
-    """A number without a scale."""
+def _scaled(value: Any) -> tuple[float | None, int | None]:
+    """The number that a value represents, and the scale that is written next to it; None for each that is not there."""
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value) if abs(value) < _HUGE else None
+        return float(value) if abs(value) < _HUGE else None, None
     found = _NUMBER.fullmatch(value) if isinstance(value, str) else None
-    return None if found is None or found.group(2) or found.group(3) else float(found.group(1).replace(",", "."))
+    if found is None:
+        return None, None
+    return float(found[1].replace(",", ".")), 100 if found[2] else int(found[3]) if found[3] else None
 
 
-def _share(value: Any, name: str, notes: list[str]) -> float | None:
+def _share(value: Any, read: tuple[float | None, int | None], name: str, notes: list[str]) -> float | None:
     """A number in [0, 1]. Anything else is None with a note, unless its scale is given: "70%", "7/10"."""
     if value is None:
         notes.append(f"no {name}")
         return None
-    share = _number(value, name, notes)
-    if share is None:
-        notes.append(f"{name} unreadable")
-    elif not 0 <= share <= 1:
-        notes.append(f"{name} outside 0 to 1")
-        return None
-    return share
-
-
-def _number(value: Any, name: str, notes: list[str]) -> float | None:
-    """The number that a value represents, converted to the scale of 0 to 1 if its own scale is unambiguous."""
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value) if abs(value) < _HUGE else None
-    found = _NUMBER.fullmatch(value) if isinstance(value, str) else None
-    if found is None:
-        return None
-    number = float(found.group(1).replace(",", "."))
-    scale = 100 if found.group(2) else int(found.group(3) or 1)
-    notes.append(f"{name} not written as a number from 0 to 1")
+    number, scale = read[0], read[1] or 1
+    if number is not None and isinstance(value, str):
+        notes.append(f"{name} not written as a number from 0 to 1")
     # "0.7/10" and "0.7%" may be shares already, and no one rates out of 7.
-    in_doubt = scale not in _SCALES or (scale > 1 and 0 < number < 1)
-    return None if in_doubt else number / scale
+    if number is None or scale not in _SCALES or (scale > 1 and 0 < number < 1):
+        notes.append(f"{name} unreadable")
+    elif not 0 <= number / scale <= 1:
+        notes.append(f"{name} outside 0 to 1")
+    else:
+        return number / scale
+    return None
 
 
 def _text(value: Any) -> str:
