@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -155,9 +154,9 @@ def build(
         For a run that cannot be read.
     """
     wanted = corpus_wanted(sources, Path(out), BuildSettings.of(settings))
-    with ExitStack() as shown:
-        watch = shown.enter_context(_bar(wanted.ended)) if progress else lambda _: None
-        return wanted.made_of(read_runs(wanted.runs), watch)
+    with bar(progress) as display:
+        task = display.add_task("building", total=wanted.ended, note="games")
+        return wanted.made_of(read_runs(wanted.runs), lambda done: display.update(task, completed=done))
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,13 +288,6 @@ def _origin(written: Written, heads: Mapping[str, Head], hold_out: Sequence[str]
         game_texts={name: texts.get(name, UNDESCRIBED) for name in sorted(written.games - GAMES.keys())},
         withdrawn=written.withdrawn,
     )
-
-
-@contextmanager
-def _bar(total: int) -> Iterator[Callable[[int], None]]:
-    with bar() as display:
-        task = display.add_task("building", total=total, note="games")
-        yield lambda done: display.update(task, completed=done)
 
 
 _NAMED = 5  # missing parts

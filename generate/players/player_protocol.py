@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,29 +17,7 @@ from liescope.generate.players.prompts.render import Templates
 from liescope.generate.players.reply_cache import ReplyCache
 from liescope.generate.players.run_limits import Budget, Limits
 
-_SPAN = 10.0  # seconds over which a rate is averaged
-
-
-class AnswerRate:
-    """Events a second, averaged over the last seconds with weights that decay."""
-
-    def __init__(self) -> None:
-        self._begun = self._at = time.monotonic()
-        self._value = 0.0
-
-    def add(self) -> None:
-        """Count one event."""
-        self._value = self._decayed() + 1 / _SPAN
-        self._at = time.monotonic()
-
-    @property
-    def per_second(self) -> float:
-        # scaled up while less than the whole span has passed
-        known = 1 - math.exp(-max(time.monotonic() - self._begun, 1.0) / _SPAN)
-        return self._decayed() / known
-
-    def _decayed(self) -> float:
-        return self._value * math.exp((self._at - time.monotonic()) / _SPAN)
+_RECENT = 100  # answers over which a rate is averaged
 
 
 @dataclass(slots=True)
@@ -52,7 +29,7 @@ class HostActivity:
     the cached ones): of the requests that ended; limited: refusals because of a rate limit; retries: by reason, how
     many requests had to be sent again; wait: until when (`time.monotonic`) nothing is sent, and why; paused: whether
     the host is considered down; noted: what a reader of the games should know of how a model is asked, by model and
-    matter.
+    matter; answered_at: when the last answers came (`time.monotonic`).
     """
 
     under_way: int = 0
@@ -68,7 +45,7 @@ class HostActivity:
     wait: tuple[float, str] | None = None
     paused: bool = False
     noted: dict[tuple[str, str], str] = field(default_factory=dict)
-    rate: AnswerRate = field(default_factory=AnswerRate)
+    answered_at: deque[float] = field(default_factory=lambda: deque(maxlen=_RECENT))
 
     def count(self, attempt: Attempt) -> None:
         """Add a request that ended."""
@@ -77,7 +54,7 @@ class HostActivity:
         self.cost += attempt.cost or 0.0
         if not attempt.problem:
             self.answers += 1
-            self.rate.add()
+            self.answered_at.append(time.monotonic())
 
     @property
     def waits(self) -> float:
@@ -90,7 +67,9 @@ class HostActivity:
 
     @property
     def per_second(self) -> float:
-        return round(self.rate.per_second, 3)
+        """Answers a second, over the last of them."""
+        since = time.monotonic() - self.answered_at[0] if self.answered_at else 0.0
+        return round(len(self.answered_at) / max(since, 1.0), 3)
 
     @property
     def notes(self) -> list[str]:

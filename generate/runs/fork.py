@@ -287,11 +287,7 @@ def _groups(players: Sequence[str], say: Sequence[str]) -> tuple[Group, ...]:
     found: dict[str, Group] = {}
     for player in players:
         for text in texts:
-            label = ": ".join([player] * named + [_quoted(text)] * (text is not None))
+            label = ": ".join([player] * named + [f'"{brief(text or "", _SHOWN)}"'] * (text is not None))
             label = label if label not in found else f"{label} ({len(found) + 1})"
             found[label] = Group(label=label, player=player, say=text)
     return tuple(found.values())
-
-
-def _quoted(text: str | None) -> str:
-    return f'"{brief(text or "", _SHOWN)}"'

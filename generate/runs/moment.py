@@ -216,16 +216,6 @@ def answered(journal: Journal, game_id: str, session: Session, step: int) -> lis
     return replies
 
 
-def templates_of(journal: Journal, game: str) -> Prompts:
-    """The templates of a run, ready to render. Raises BadData if it does not hold them, or if they do not work."""
-    try:
-        return compiled(stored_templates(journal), game)
-    except BadData:
-        raise
-    except UsageError as error:
-        raise BadData(f"the templates that {journal.path} kept do not work: {error}") from error
-
-
 def _kept(journal: Journal, digest: str) -> Moment:
     """The moment from which the games of a run go on. Raises BadData if the journal does not hold it."""
     text = journal.templates(digest).get(FILE, "")
@@ -344,7 +334,7 @@ class Shown:
     @cached_property
     def _templates(self) -> Prompts:
         """The run's prompt templates."""
-        return templates_of(self._journal, str(self._journal.plan["game"]))
+        return compiled(stored_templates(self._journal), str(self._journal.plan["game"]))
 
 
 def messages_of(request: KeptRequest) -> list[Message]:

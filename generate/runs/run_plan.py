@@ -22,6 +22,7 @@ from typing import Any, ClassVar, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from liescope.common.errors import BadData, LiescopeError
+from liescope.common.reading import fault
 from liescope.common.text import plain
 from liescope.games.core import Game, Lesson, LessonKind
 from liescope.games.game_options import GameSpec
@@ -119,11 +120,8 @@ class RunPlan(BaseModel):
         try:
             return cls.model_validate(data)
         except ValidationError as error:
-            first = error.errors()[0]
-            place = ".".join(map(str, first["loc"]))
-            raise BadData(
-                f"{where} does not hold a plan of {cls.GAMES} ({plain(place)}: {first['msg']}); choose another --out"
-            ) from None
+            why = plain(fault(error))
+            raise BadData(f"{where} does not hold a plan of {cls.GAMES} ({why}); choose another --out") from None
 
     def to_json(self) -> dict[str, Any]:
         """The plan as plain JSON data, defaults left out."""

@@ -19,10 +19,12 @@ from liescope.common.errors import UsageError, named
 from liescope.common.stores import local
 from liescope.common.text import cut, plain
 from liescope.games.record import GameRecord, record_to_json
+from liescope.generate.players.prompts.render import compiled
 from liescope.generate.runs.game_text import transcript
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.journal_reader import KeptRequest
-from liescope.generate.runs.moment import RENDERED, SENT, answered, rebuild, templates_of
+from liescope.generate.runs.moment import RENDERED, SENT, answered, rebuild
+from liescope.generate.runs.plan_games import stored_templates
 from liescope.generate.runs.run_plan import TABLE
 from liescope.generate.runs.run_progress import WIDTH
 from liescope.generate.runs.run_progress import status as status_of
@@ -163,7 +165,7 @@ def prompt_of_call(journal: Journal, game_id: str, step: int, seat: str) -> RunL
         if seat not in asked:
             who = f"at step {step}, those asked are {', '.join(asked)}" if asked else f"it has no step {step}"
             raise UsageError(f"game {plain(game_id)} asks {plain(seat)} nothing: {plain(who)}; --calls lists the calls")
-        prompts = templates_of(journal, str(journal.plan["game"]))
+        prompts = compiled(stored_templates(journal), str(journal.plan["game"]))
         text = prompts.render(asked[seat], session.game.view(seat)).text
         origin, templates, kind = RENDERED, str(journal.plan["templates"]), asked[seat].kind.value
     data = {"game_id": game_id, "step": step, "seat": seat, "kind": kind, "origin": origin, "prompt": text}

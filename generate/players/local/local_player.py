@@ -186,9 +186,6 @@ class LocalPlayer:
         self._spec, self._persona, self._prompts, self._context = spec, persona, prompts, context
         self._batcher = Batcher.of(spec, context)
 
-    def __repr__(self) -> str:
-        return f"LocalPlayer({self.model!r})"
-
     async def prepare(self) -> None:
         """Load the model. Raises UsageError if there is no such model, device or layer, BadData if the model is more
         than data, MissingExtra.

@@ -214,9 +214,6 @@ class Endpoint:
         self._models = defaultdict[str, Trials](Trials)
         self._client = Client(base_url, key.secret, self._secrets.hide, context.limits.concurrency)
 
-    def __repr__(self) -> str:
-        return f"Endpoint({self.base_url!r})"
-
     @classmethod
     def of(cls, context: PlayerContext, base_url: str, key: Key) -> Endpoint:
         """The run's endpoint for that URL and key. Each caller closes it once; the last one closes the client."""

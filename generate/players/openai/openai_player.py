@@ -209,9 +209,6 @@ class OpenAIPlayer:
         self._opened, self._endpoint, self._prompts = opened, opened.endpoint, prompts
         self._support, self._halt = support, halt
 
-    def __repr__(self) -> str:
-        return f"OpenAIPlayer({self.model!r}, {self._endpoint!r})"
-
     async def prepare(self) -> None:
         """Ask the model one small question. Raises as `Preflight.run`."""
         await Preflight(self._opened, self._support, self._halt).run()
