@@ -13,7 +13,7 @@ from liescope.games.core import (
     Phase,
     Reply,
 )
-from liescope.games.game_options import GameSpec
+from liescope.games.game_options import BallotSpec, GameSpec
 from liescope.games.game_registry import GAMES, find_game
 from liescope.games.mafia.rules import MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
 from liescope.games.one_night.rules import OneNightSpec, OneNightWerewolf
@@ -31,6 +31,7 @@ __all__ = [
     "Ask",
     "AskKind",
     "Assessment",
+    "BallotSpec",
     "DyadicWerewolf",
     "Event",
     "EventKind",

@@ -47,9 +47,7 @@ class GameSpec(OptionsModel, ABC):
     names: one for each player; empty uses the first of the stock names. roles: fixed roles in the order of names;
     empty deals them at random. message_limit: the longest message in characters, None for no limit. assess: after each
     statement its speaker reports on it and every other living player rates it. assess_share: the share of statements
-    that are assessed. show_suspicion: players see their own running suspicions before they vote, so that the effect of
-    measuring on play can be measured too. second_order: before each ballot every
-    living player says whom each other one suspects most.
+    that are assessed.
     """
 
     names: Names = Field(default=(), description="Names, separated by commas, or a CSV with the column name.")
@@ -60,12 +58,6 @@ class GameSpec(OptionsModel, ABC):
     assess: bool = Field(default=False, description="Have each statement assessed by its speaker and the others.")
     assess_share: Annotated[float, LATER] = Field(
         default=1.0, gt=0, le=1, description="Share of the statements to assess."
-    )
-    show_suspicion: Annotated[bool, LATER] = Field(
-        default=False, description="Show voters their own running suspicions."
-    )
-    second_order: Annotated[bool, LATER] = Field(
-        default=False, description="Ask all before each vote whom each other player suspects most."
     )
 
     def replaced(self, **changed: Any) -> Self:
@@ -110,5 +102,26 @@ class GameSpec(OptionsModel, ABC):
         check_names(names)
         if self.roles and sorted(self.roles) != sorted(self.deck()):
             raise UsageError(f"the fixed roles {', '.join(self.roles)} do not match the cards {counts}")
-        if not self.assess and (self.assess_share < 1 or self.show_suspicion):
-            raise UsageError("--assess-share and --show-suspicion need assessments; add --assess")
+        if self.assess_share < 1 and not self.assess:
+            raise UsageError("--assess-share needs assessments; add --assess")
+
+
+class BallotSpec(GameSpec):
+    """How a game with ballots is set up.
+
+    show_suspicion: players see their own running suspicions before they vote, so that the effect of measuring on play
+    can be measured too. second_order: before each ballot every living player says whom each other one suspects most.
+    """
+
+    show_suspicion: Annotated[bool, LATER] = Field(
+        default=False, description="Show voters their own running suspicions."
+    )
+    second_order: Annotated[bool, LATER] = Field(
+        default=False, description="Ask all before each vote whom each other player suspects most."
+    )
+
+    def check(self) -> None:
+        """Raises UsageError if no game can be played with these options."""
+        super().check()
+        if self.show_suspicion and not self.assess:
+            raise UsageError("--show-suspicion needs assessments; add --assess")

@@ -11,7 +11,7 @@ from typing import Any
 from liescope.common.errors import UnknownName
 from liescope.common.settings import Setting, settings_of
 from liescope.games.core import Game
-from liescope.games.game_options import GameSpec
+from liescope.games.game_options import BallotSpec, GameSpec
 from liescope.games.narration import PromptFamily
 from liescope.games.record import GameRecord
 from liescope.games.script.persona import Script
@@ -106,7 +106,7 @@ class PlayableGame:
 
     def told(self, values: Mapping[str, Any]) -> tuple[str, ...]:
         """The game's own options in words, as far as they have a value here."""
-        own = [option for option in self.options if option.name not in GameSpec.model_fields and option.name in values]
+        own = (option for option in self.options if option.name in values.keys() - BallotSpec.model_fields)
         return tuple(f"{option.help.rstrip('.')}: {values[option.name]}" for option in own)
 
     def resolve(self, options: Mapping[str, Any]) -> GameSpec:

@@ -18,6 +18,7 @@ from typing import Any
 
 from liescope.games.core import Ask, AskKind, Asks, Assessment, Event, EventKind, Game, Phase, Replies, Reply
 from liescope.games.facts import ClaimData
+from liescope.games.game_options import BallotSpec
 from liescope.games.record import GameRecord
 
 START, WEIGHT = 0.5, 0.7  # smoothing of suspicions (Triadic Werewolf paper, section 3, after the WOLF engine)
@@ -75,7 +76,8 @@ def before_votes(game: Game, phase: Phase) -> Generator[Asks, Replies, None]:
     """If the options say so, ask every living player whom each other one suspects most, each to its own eyes alone, and
     show it its running suspicion of each other living player.
     """
-    if game.options.second_order:
+    options = game.options
+    if isinstance(options, BallotSpec) and options.second_order:
         asks = [game.ask(name, AskKind.SECOND_ORDER, phase, options=game.others(name)) for name in game.alive]
         replies = yield game.batch(asks)
         for ask, reply in zip(asks, replies, strict=True):
@@ -85,7 +87,7 @@ def before_votes(game: Game, phase: Phase) -> Generator[Asks, Replies, None]:
             why = "" if found else reply.problem or "no suspicion in the reply"
             data: dict[str, Any] = {**({"suspects": found} if found else {}), **notes(reply)}
             game.log(EventKind.SECOND_ORDER, phase, actor=ask.seat, audience=(ask.seat,), fallback=why, data=data)
-    if not game.options.show_suspicion:
+    if not (isinstance(options, BallotSpec) and options.show_suspicion):
         return
     running = running_suspicion(game.events)
     for name in game.alive:

@@ -2,13 +2,13 @@
 
 from pydantic import Field
 
-from liescope.games import EventKind, Game, GameSpec, Phase
+from liescope.games import BallotSpec, EventKind, Game, Phase
 from liescope.games.mafia.words import WORDS
 from liescope.games.playable import PlayableGame
 from liescope.games.shared_rules import ballot, discuss, plurality
 
 
-class TraitorSpec(GameSpec):
+class TraitorSpec(BallotSpec):
     rounds: int = Field(default=1, ge=1, description="Rounds of discussion.")
 
     def composition(self):

@@ -15,15 +15,15 @@ from pydantic import Field
 
 from liescope.common.errors import UsageError
 from liescope.games.core import AskKind, Asks, EventKind, Game, Outcome, Phase, Play, Replies
-from liescope.games.game_options import LATER, NAMES, GameSpec, Names
+from liescope.games.game_options import LATER, NAMES, BallotSpec, Names
 from liescope.games.shared_rules import ballot, discuss, legal_choice, plurality
 
 MAFIOSO, DETECTIVE, VILLAGER = "mafioso", "detective", "villager"
 MAFIA, TOWN = "mafia", "town"
 
 
-class MafiaSpec(GameSpec):
-    """The options; more in `GameSpec`.
+class MafiaSpec(BallotSpec):
+    """The options; more in `BallotSpec`.
 
     rounds: discussion rounds a day. scripted_night: the rules draw the night's targets and ask nobody: a random
     villager dies (any town member once no villager is left), each detective learns of a mafioso. days: voting days
@@ -55,7 +55,7 @@ class MafiaSpec(GameSpec):
         """Raises UsageError if no game can be played with these options."""
         if self.detectives + self.villagers < 1:
             raise UsageError("Mafia needs at least one player who is not a mafioso")
-        GameSpec.check(self)
+        BallotSpec.check(self)
         if self.spared and not self.scripted_night:
             raise UsageError("only a scripted night can spare somebody: in any other, a mafioso chooses")
         if strangers := sorted(set(self.spared) - set(self.seats())):

@@ -20,7 +20,7 @@ from pydantic import Field
 
 from liescope.common.errors import UsageError
 from liescope.games.core import AskKind, Asks, EventKind, Game, Outcome, Phase, Play, Replies
-from liescope.games.game_options import GameSpec
+from liescope.games.game_options import BallotSpec
 from liescope.games.shared_rules import ballot, discuss, legal_choice
 
 WEREWOLF, SEER, VILLAGER = "werewolf", "seer", "villager"
@@ -28,8 +28,8 @@ WEREWOLVES, VILLAGERS, NOBODY = "werewolves", "villagers", "nobody"
 NEEDED = 2  # votes needed to be exiled
 
 
-class OneNightSpec(GameSpec):
-    """The cards; more options in `GameSpec`. centre: how many of the cards no player holds; rounds: of discussion."""
+class OneNightSpec(BallotSpec):
+    """The cards; more options in `BallotSpec`. centre: how many of the cards no player holds; rounds: of discussion."""
 
     werewolves: int = Field(default=2, ge=1, description="Number of werewolves.")
     seers: int = Field(default=1, ge=0, description="Number of seers.")
@@ -47,7 +47,7 @@ class OneNightSpec(GameSpec):
         """Raises UsageError if no game can be played with these options."""
         if sum(self.composition().values()) - self.centre < 3:
             raise UsageError("One-night werewolf needs at least three players besides the cards in the centre")
-        GameSpec.check(self)
+        BallotSpec.check(self)
 
 
 TABLE = OneNightSpec(message_limit=300)

@@ -39,7 +39,7 @@ from liescope.games.core import (
     Replies,
     Reply,
 )
-from liescope.games.game_options import GameSpec
+from liescope.games.game_options import BallotSpec
 from liescope.games.record import GameRecord
 from liescope.games.shared_rules import (
     Contest,
@@ -59,8 +59,8 @@ VILLAGERS, WEREWOLVES, NOBODY = "villagers", "werewolves", "nobody"
 _TEAMS = {WEREWOLF: WEREWOLVES, JESTER: JESTER}
 
 
-class WerewolfSpec(GameSpec):
-    """The options; more in `GameSpec`.
+class WerewolfSpec(BallotSpec):
+    """The options; more in `BallotSpec`.
 
     debate_turns, defence_turns: the most speaking turns a day, before the first vote and between the votes. days: the
     day after which the game ends without a winner. lessons: what the jester knows from earlier games; learning: the
@@ -89,7 +89,7 @@ class WerewolfSpec(GameSpec):
 
     def check(self) -> None:
         """Raises UsageError if no game can be played with these options."""
-        GameSpec.check(self)
+        BallotSpec.check(self)
         town = self.villagers + self.doctors + self.seers
         if town <= self.werewolves:
             raise UsageError("Werewolf needs more villagers, doctors and seers together than werewolves")

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from liescope.common.errors import UnknownName
 from liescope.games.core import Ask, AskKind, EventKind, Phase, Reply
-from liescope.games.game_registry import find_game
+from liescope.games.game_registry import GAMES, find_game
 from liescope.games.record import Source, record
 from liescope.games.script.persona import PROFILES
 from liescope.games.session import drive, start
@@ -93,6 +94,21 @@ def test_asking_what_the_others_think_changes_no_word_and_no_vote_and_is_told_to
             assert set(event.data["suspects"]) == voted - {event.actor}
             assert all(whom in voted - {other} for other, whom in event.data["suspects"].items())
     assert told[0] == told[1]
+
+
+@pytest.mark.parametrize("name", list(GAMES))
+def test_only_a_game_with_ballots_has_options_of_ballots(name: str) -> None:
+    played, script = GAMES[name], ScriptedPlayer("bold", PROFILES["bold"], name)
+    session = start(lambda: played.make(played.spec, 5, "g"))
+    drive(session, script.say)
+    votes = any(event.kind is EventKind.VOTE for event in session.events)
+    for option in ("second_order", "show_suspicion"):
+        try:
+            played.resolve({option: True, "assess": True})
+        except UnknownName:
+            assert not votes
+        else:
+            assert votes
 
 
 @pytest.mark.parametrize(
