@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,9 +15,10 @@ from pydantic import Field, model_validator
 from liescope.common.errors import BadData, LiescopeError, UsageError
 from liescope.common.reading import Strict, read_toml
 from liescope.common.stores import local
+from liescope.data_cards.licences import Terms
 from liescope.detectors.examples import target_column
 from liescope.games.record import GameRecord
-from liescope.generate.corpus.open import as_corpus, in_memory
+from liescope.generate.corpus.open import as_corpus, in_memory, records
 from liescope.generate.corpus.read import Corpus, check
 from liescope.generate.importers.importer_protocol import Rejected, fingerprint
 from liescope.generate.importers.importing import Import
@@ -37,8 +39,8 @@ class SuiteData(Strict):
     format: of `liescope import`, or `corpus`. hub: its id on the Hub, USER/NAME or USER/NAME:CONFIG; file: paths below
     the folder of data; one of the two. sha256: of its first file. options, files: of the importer, such as the columns
     of label, text and group; files are paths below the same folder. target: the label, the usual one if empty. split:
-    what `bench` scores, if not everything that no model has seen. learn, games: `transfer` only tests detectors where
-    learn is false, and draws so many of the games, 0 for all.
+    what `bench` scores, if not everything that no model has seen. learn: `transfer` only tests detectors where it is
+    false. games: how many are drawn, the same each time and on each machine, 0 for all.
     """
 
     name: _Name
@@ -116,11 +118,11 @@ def read_suite(name: str, data: Path | None) -> Suite:
 
 @dataclass(frozen=True, slots=True)
 class SuiteCorpus:
-    """A data set at hand. sha256: of its first file, "" on the Hub; rejected: the number of unreadable items."""
+    """A data set at hand. sha256: of its first file, "" on the Hub; notes: on what of it is not used."""
 
     corpus: Corpus
     sha256: str
-    rejected: int
+    notes: tuple[str, ...] = ()
 
 
 class NotHad(LiescopeError):
@@ -131,18 +133,31 @@ def opened(data: SuiteData, folder: Path) -> SuiteCorpus:
     """A data set as a corpus. Raises NotHad if it is not available here, and BadData if the file is not the suite's."""
     digest = _checked_digest(data, folder)
     with _at_hand():
-        if data.format == CORPUS:
+        terms, found = dict[str, Terms](), list[GameRecord | Rejected]()
+        if data.format != CORPUS:
+            source = _import(data, folder)
+            terms, found = {data.format: source.importer.terms()}, list(source.games())
+        elif data.games:
+            found = list(records(data.hub or data.paths(folder)[0]))
+        else:
             corpus = as_corpus(data.hub or data.paths(folder)[0])
             check(corpus)
-            return SuiteCorpus(corpus, digest, 0)
-        source = _import(data, folder)
-        found = list(source.games())
-        games = [one for one in found if isinstance(one, GameRecord)]
-        if not games:
+            return SuiteCorpus(corpus, digest)
+        every = [one for one in found if isinstance(one, GameRecord)]
+        if not every:
             first = next((f": {one.reason}" for one in found if isinstance(one, Rejected)), "")
             raise BadData(f"it holds nothing that can be read{first}")
-        corpus = in_memory(games, data.name, {data.format: source.importer.terms()})
-        return SuiteCorpus(corpus, digest, len(found) - len(games))
+        games = (
+            sorted(every, key=lambda game: _lot(f"{data.name}/{game.game_id}"))[: data.games] if data.games else every
+        )
+        lost, left = len(found) - len(every), len(every) - len(games)
+        notes = [f"{lost:,} items could not be read and are left out"] * bool(lost)
+        notes += [f"{len(games):,} of its {len(every):,} games are drawn"] * bool(left)
+        return SuiteCorpus(in_memory(games, data.name, terms), digest, tuple(notes))
+
+
+def _lot(game: str) -> bytes:
+    return hashlib.sha256(game.encode(errors="replace")).digest()
 
 
 def control_records(control: ControlSet, folder: Path) -> Sequence[GameRecord]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import groupby, pairwise
@@ -156,12 +157,20 @@ class LanguageModel:
             if slots > 1:
                 places = np.unique(np.linspace(start, len(words) - 1, slots).astype(int))
             own[row, np.arange(len(places)) % slots, places] = 1
-        # The body alone: the probabilities over next tokens would take more memory than all layers.
         how = {"attention_mask": read, "output_hidden_states": True, "use_cache": False}
         with torch.inference_mode():
-            hidden = self.model.base_model(input_ids=ids, **how).hidden_states
+            hidden = self._body(max(layers))(input_ids=ids, **how).hidden_states
             pooled = [torch.einsum("bst,bth->bsh", own.to(hidden[n].device), hidden[n].float()).cpu() for n in layers]
         return torch.stack(pooled, 1).numpy(), own.sum(2)[:, None, :, None].numpy()
+
+    def _body(self, layer: int) -> Any:
+        """The model up to a layer and one more, whose states alone are normalised, without the probabilities over next
+        tokens, which would take more memory than all layers.
+        """
+        body = copy(self.model.base_model)  # whoever else reads the model at this moment keeps all layers
+        body.config = copy(body.config)
+        body.config.num_hidden_layers = min(layer + 1, self.layers)
+        return body
 
     def _at_answers(self, rows: Sequence[list[int]], layers: Sequence[int]) -> tuple[Any, Any, list[bool]]:
         """As `_at_own`, at the yes or no that the model answers to each prompt, or, where it answers neither, at the
@@ -336,6 +345,8 @@ def _loaded(folder: Path, _changed: tuple[int, ...]) -> LanguageModel:
     with Reading(f"the language model {str(folder)!r}", _CHOICES):
         tokenizer, model, _ = read_transformer("AutoModelForCausalLM", folder, **place)
     model.generation_config = GenerationConfig()  # the makers' settings are about drawing tokens
+    with torch.inference_mode():  # states are collected by hooks, which a copy of the body has to find there
+        model.base_model(input_ids=torch.zeros(1, 1, dtype=torch.long, device=model.device), output_hidden_states=True)
     return LanguageModel(folder, tokenizer, model.eval())
 
 

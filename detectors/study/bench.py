@@ -106,8 +106,7 @@ def benched(data: SuiteData, found: SuiteCorpus, how: Benching, progress: Progre
         f"{name} is measured as it is alone: its network came from a folder, from which a new one can learn"
         for name in how.recipes(target)[1]
     ]
-    if found.rejected:
-        notes.append(f"{found.rejected:,} items could not be read and are left out")
+    notes += found.notes
     views = {*(how.judges.views if how.judges.specs else ()), *(one.text.view for one in how.kinds.values())}
     views |= {one.file.text.view for one in how.models.values()}
     reads, thinks = bool(views - {SAID}), labelled.filter(keeps_reasoning()).height

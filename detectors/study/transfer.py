@@ -235,7 +235,7 @@ def transfer(
     only = asked or [LEFT_OUT] if suite else asked or [*trials.PROTOCOLS]
     check_report_folder(out)
     with shown(progress) as show:
-        parts, missing = at_hand(suite, show) if suite else (given, ())
+        parts, left_out = at_hand(suite, show) if suite else (given, ())
         table = read_table(parts, own.target)
         for kind in kinds:
             if len(found := sorted(set(table.units(kind)))) < 2:
@@ -251,7 +251,7 @@ def transfer(
         targets=table.targets,
         sources=tuple(sorted(table.frame["source"].unique())),
         called=table.called,
-        notes=(*missing, *table.notes),
+        notes=(*left_out, *table.notes),
         settings={
             "by": kinds,
             "detectors": {recipe.kind: dict(recipe.options) for recipe in recipes},

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -41,30 +40,28 @@ CAME_ALONG = "judge: "
 
 @dataclass(frozen=True, slots=True)
 class TableCorpus:
-    """A corpus of a table. name: in it; target: its label, "" for the usual one; learn: False for test only; games: how
-    many of its games to read, drawn the same way each time, 0 for all.
-    """
+    """A corpus of a table. name: in it; target: its label, "" for the usual one; learn: False for test only."""
 
     corpus: Corpus
     name: str
     target: str = ""
     learn: bool = True
-    games: int = 0
 
 
 def at_hand(suite: Suite, progress: Progress) -> tuple[list[TableCorpus], list[str]]:
-    """The available data sets of a suite, and why others are not. Raises UsageError if none is."""
-    found, missing = list[TableCorpus](), list[str]()
+    """The available data sets of a suite, and notes on what is left out. Raises UsageError if none is available."""
+    found, notes = list[TableCorpus](), list[str]()
     for done, data in enumerate(suite.data, 1):
         try:
-            corpus = opened(data, suite.folder).corpus
-            found.append(TableCorpus(corpus, data.name, data.target, data.learn, data.games))
+            here = opened(data, suite.folder)
+            found.append(TableCorpus(here.corpus, data.name, data.target, data.learn))
+            notes += [f"{data.name}: {words}" for words in here.notes]
         except NotHad as error:
-            missing.append(f"{data.name} is left out: {error}")
+            notes.append(f"{data.name} is left out: {error}")
         progress(f"data sets of {suite.name}", done, len(suite.data))
     if not found:
-        raise UsageError("none of the suite's data can be had here; " + "; ".join(missing))
-    return found, missing
+        raise UsageError("none of the suite's data can be had here; " + "; ".join(notes))
+    return found, notes
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +140,6 @@ def read_table(corpora: Sequence[str | os.PathLike[str] | TableCorpus], target: 
         statements = read_statements(corpus)
         frame = _frame(statements, corpus, one, targets[one.name], marked[-1]["game_id"])
         own, players = read_transcripts(corpus), _players(corpus, one.name)
-        if one.games:
-            frame = frame.filter(pl.col("game_id").is_in(_drawn(frame["game_id"], one.games).implode()))
         transcripts |= {f"{one.name}/{key}": replace(game, game_id=f"{one.name}/{key}") for key, game in own.items()}
         if lacking := frame["y"].null_count():
             there = f"; {labels_there_are(label_counts(statements))}" if lacking == frame.height else ""
@@ -191,12 +186,6 @@ def _targets(names: Sequence[str], given: Sequence[str]) -> dict[str, str]:
         else:
             raise UsageError(f"--target {words}: no corpus is called {corpus!r}; they are {', '.join(names)}")
     return {name: own.get(name, general) for name in names}
-
-
-def _drawn(games: pl.Series, most: int) -> pl.Series:
-    """Some of the games, by a hash of their ids, so that every run and machine draws the same."""
-    ids = sorted(games.unique(), key=lambda game: hashlib.sha256(game.encode(errors="replace")).digest())
-    return pl.Series("game_id", ids[:most], dtype=pl.String)
 
 
 def _frame(statements: pl.DataFrame, corpus: Corpus, one: TableCorpus, target: str, marked: pl.Series) -> pl.DataFrame:

@@ -15,7 +15,9 @@ import pytest
 import liescope
 from liescope.cli import main
 from liescope.common.errors import BadData, UnknownName, UsageError
+from liescope.detectors.examples import read_statements
 from liescope.detectors.study.bench_result import WORDS_ALONE, Benched, BenchResult
+from liescope.detectors.suite import SuiteData, opened
 from tests.detectors.judge_stub import material, with_logprobs
 from tests.generate.players.openai.stub import Answer, Request, Stub, says
 
@@ -255,6 +257,24 @@ def test_a_file_of_another_version_is_refused(tmp_path: Path) -> None:
 def test_a_suite_with_a_mistake_is_refused_with_its_place(text: str, message: str, tmp_path: Path) -> None:
     with pytest.raises((BadData, UnknownName), match=message):
         liescope.bench("tfidf", suite=suite_file(tmp_path, text))
+
+
+def test_of_a_file_and_of_a_run_so_many_games_are_drawn_the_same_each_time(folder: Path, played: Path) -> None:
+    for data, at in (({"format": "chat", "file": "chats.jsonl"}, folder), ({"file": played.name}, played.parent)):
+
+        def games(many: int, data: Mapping[str, str] = data, at: Path = at) -> set[str]:
+            corpus = opened(SuiteData(name="some", games=many, **data), at).corpus  # type: ignore[arg-type]
+            return set(read_statements(corpus)["game_id"])
+
+        few, more = games(3), games(5)
+        assert (len(few), games(3)) == (3, few)
+        assert few < more < games(0)
+
+
+def test_only_games_that_are_drawn_are_measured_and_it_says_how_many(tmp_path: Path) -> None:
+    (found,) = measured(tmp_path, conversations({"told": TASKS["told"]}), text=ONE + "games = 40\n").data
+    assert found.evaluation.statements["game_id"].n_unique() == 40
+    assert "40 of its 60 games are drawn" in found.evaluation.notes
 
 
 def test_an_unknown_detector_suite_or_part_is_refused(folder: Path) -> None:

@@ -79,6 +79,21 @@ def test_all_layers_come_out_of_one_pass_and_other_texts_beside_it_change_nothin
         assert alike(model.states([one], LAYERS, 64)[0], found)
 
 
+@pytest.mark.parametrize(("layer", "run"), [(1, 2), (2, 3), (3, 4), (4, 4)])
+def test_only_the_layers_up_to_the_one_that_is_read_run_and_one_more_and_its_states_stay_the_same(
+    model: LanguageModel, layer: int, run: int
+) -> None:
+    whole, made = model.states([SAID], LAYERS, 64), []
+    blocks = model.model.base_model.layers
+    hooks = [one.register_forward_hook(lambda *_: made.append(1)) for one in blocks]
+    for _ in range(2):
+        assert alike(model.states([SAID], (layer,), 64)[:, 0], whole[:, layer - 1])
+    for hook in hooks:
+        hook.remove()
+    assert len(made) == 2 * run
+    assert alike(model.states([SAID], LAYERS, 64), whole)
+
+
 @pytest.mark.parametrize("words", [1, 11, 12, 40, 500])
 def test_no_token_of_a_statement_is_ever_cut(model: LanguageModel, words: int) -> None:
     """With 12 tokens to a pass, one of them the beginning, a change of any word of a statement changes its state."""

@@ -13,7 +13,6 @@ from liescope.common.errors import UsageError
 from liescope.detectors.study.figures import MEAN
 from liescope.detectors.study.transfer import TransferResult, transfer
 from liescope.detectors.study.trials import LEFT_OUT
-from liescope.detectors.study.units import TableCorpus, read_table
 from tests.detectors.transfer.conftest import Planted, rows_of
 from tests.detectors.transfer.recording import RecordingDetector
 
@@ -121,16 +120,6 @@ def test_nothing_is_learned_from_what_is_only_tested(suite: Path, recording: typ
     assert not any("tested" in names for names in learned)
     ((_, last),) = rows_of(found, LEFT_OUT, "auroc_within", test="tested")
     assert last.value is not None
-
-
-def test_so_many_games_are_drawn_the_same_each_time_and_none_from_others(planted: Planted) -> None:
-    corpus = planted("many")
-    few, more, again = (
-        set(read_table([TableCorpus(corpus, "many", games=games)], "role").frame["game_id"]) for games in (5, 9, 5)
-    )
-    assert len(few) == 5
-    assert few == again
-    assert few < more
 
 
 def test_the_command_says_of_a_unit_that_all_others_are_only_tested(
