@@ -103,8 +103,15 @@ def report(
             games, found = read_and_analyse(of_games, own, bar, draw=folder is not None)
     chosen = {"without": list(own.without), "drawn_votes": own.drawn_votes, "count_silent": own.count_silent}
     sampling: dict[str, Any] = {name: getattr(own, name) for name in ("model", "draws", "tune", "seed")}
-    counted, unfit = _counted(named, own, must=games is None)
-    conditions, fitted = counted, None
+    counted: Mapping[str, Counts] = {}
+    unfit, fitted = "", None
+    try:
+        counted = load_conditions(named, own.without, own.pool_conditions, own.independent, own.count_silent)
+    except UsageError as error:  # no game can be counted; others may be analysed
+        if games is None:
+            raise
+        unfit = str(error)
+    conditions = counted
     if own.drawn_votes != "keep":
         conditions = {name: one.undrawn for name, one in counted.items() if one.undrawn.games}
         unfit = unfit or ("" if conditions else "every game contains a drawn vote")
@@ -125,18 +132,6 @@ def report(
         counts = {} if gathered.counts.is_empty() else {"counts.csv": csv_text(gathered.counts)}
         write(replace(shown, files={"report.json": data, **counts}), folder, tables_in="tables", short=False)
     return ReportResult(shown, gathered.counts, fitted, data, None if folder is None else folder / "report.html")
-
-
-def _counted(
-    sources: Sequence[str | os.PathLike[str]], own: ReportSettings, must: bool
-) -> tuple[Mapping[str, Counts], str]:
-    """The counts of each condition; if no game can be counted, none and the reason. must: raise the reason instead."""
-    try:
-        return load_conditions(sources, own.without, own.pool_conditions, own.independent, own.count_silent), ""
-    except UsageError as error:
-        if must:
-            raise
-        return {}, str(error)
 
 
 CAPABILITIES = "Who deceives, who detects, who discloses"

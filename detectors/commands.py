@@ -170,11 +170,11 @@ def bench(
     given: Given,
     as_json: AsJson = False,
 ) -> None:
-    """Measure detectors on a suite of data sets, beside what words alone do there and the judges that came with it.
+    """Measure detectors on a suite of data sets, beside what words alone do there.
 
-    Trained detectors are scored as they are; they, and kinds that are named, also learn anew from each data set with
-    groups, tasks and speaking models left out. Writes a report. Data that are not at hand are left out, with where to
-    get them.
+    Judges that came with the data stand beside them, too. Trained detectors are scored as they are; they, and kinds
+    that are named, also learn anew from each data set with groups, tasks and speaking models left out. Writes a report.
+    Data that are not at hand are left out, with where to get them.
 
     Example: liescope bench tfidf models/mine --suite chat --data downloads --out reports/bench
     """

@@ -50,11 +50,7 @@ _GROUPS = {
         "train": (_LEARNING, "Train a lie detector on the training split of a corpus."),
         "score": (_DETECTORS, "Score statements: how probable is it that each is deceptive?"),
         "evaluate": (_DETECTORS, "Compare detectors with controls, chat models and people."),
-        "bench": (
-            _DETECTORS,
-            "Measure detectors on a suite of data sets, beside what words alone do there and the judges that came with "
-            "it.",
-        ),
+        "bench": (_DETECTORS, "Measure detectors on a suite of data sets, beside what words alone do there."),
         "transfer": (_LEARNING, "Train detectors on some units and test them on others."),
     },
     "Who deceives best": {

@@ -64,15 +64,12 @@ def publish(folder: str | os.PathLike[str], repo: str, *, progress: bool = False
     >>> liescope.publish("models/tfidf", "me/tfidf", reports=["reports/tfidf"], dry_run=True).card
     """
     own = PublishSettings.of(settings)
-    reports, permission = own.reports, own.permission
-    public, gated, dry_run = own.public, own.gated, own.dry_run
+    how = {"public": own.public, "gated": own.gated, "dry_run": own.dry_run, "progress": progress}
     path = local(folder)
     if is_corpus(path):
-        if reports:
+        if own.reports:
             raise UsageError(f"{path} is a corpus, and reports go on a model's card; leave --report out")
-        return publish_corpus(
-            path, repo, public=public, gated=gated, permission=permission, dry_run=dry_run, progress=progress
-        )
+        return publish_corpus(path, repo, permission=own.permission, **how)
     from liescope.detectors.model_card import publish as publish_model
     from liescope.detectors.saved import is_model
 
@@ -81,6 +78,6 @@ def publish(folder: str | os.PathLike[str], repo: str, *, progress: bool = False
             f"{path} is neither a corpus nor a model (or holds other files beside one); make one with: liescope build "
             "or train"
         )
-    if permission:
+    if own.permission:
         raise UsageError(f"{path} is a model, which passes no words on; leave --permission out")
-    return publish_model(path, repo, reports=reports, public=public, gated=gated, dry_run=dry_run, progress=progress)
+    return publish_model(path, repo, reports=own.reports, **how)

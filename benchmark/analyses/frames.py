@@ -386,9 +386,7 @@ def _asked(plan: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         named = dict(parse_qsl(query))
         own = family.temperature
         default = {
-            "temperature": PROVIDERS
-            if own is None
-            else f"{own:g}, as the paper of this game has it (runs begun before this was set: {PROVIDERS})",
+            "temperature": PROVIDERS if own is None else f"{own:g}, as the paper of this game has it",
             "top_p": PROVIDERS,
             "max_tokens": f"not set: {PROVIDERS}",
         }

@@ -89,7 +89,9 @@ def game_difference(one: pl.DataFrame, two: pl.DataFrame, value: str) -> Estimat
     """(difference, lo, hi) of the means of a column from 0 to 1, first minus second; families may be on both sides. All
     None without a value on either side; bounds are None where a side has only one family.
     """
-    sides = _aligned(_sums(one, (), value), _sums(two, (), value))
+    one, two = (_sums(side, (), value) for side in (one, two))
+    both = one.join(two, on="_family", how="full", coalesce=True, suffix="_two").sort("_family").fill_null(0)
+    sides = _rows(both), _rows(both, "_two")
     if not all(side.counts.any() for side in sides):
         return None, None, None
     return sides[0].mean - sides[1].mean, *difference(*sides)
@@ -122,12 +124,6 @@ def _sums(rows: pl.DataFrame, by: Sequence[str], value: str) -> pl.DataFrame:
     keys = [*by, "_family"]
     amounts = {"count": pl.len(), "sum": pl.col("_value").sum(), "squares": (pl.col("_value") ** 2).sum()}
     return kept.group_by(keys).agg(**amounts).sort(keys)
-
-
-def _aligned(one: pl.DataFrame, two: pl.DataFrame) -> tuple[Rows, Rows]:
-    both = one.join(two, on="_family", how="full", coalesce=True, suffix="_two").sort("_family")
-    both = both.fill_null(0)
-    return _rows(both), _rows(both, "_two")
 
 
 def _rows(part: pl.DataFrame, suffix: str = "") -> Rows:

@@ -146,7 +146,9 @@ def read_audited(
     spoken = everything.with_columns(
         missing=label.is_null(), lost=~pl.col("statement_id").is_in(kept["statement_id"].implode())
     )
-    batched = read(corpus, "games").with_columns(batch=_batch())
+    stem = pl.col("game_id").str.replace(_NUMBER, "")  # what games played together share, if few have one of their own
+    batch = pl.when(stem.n_unique() * _GAMES_A_BATCH <= pl.len()).then(stem)
+    batched = read(corpus, "games").with_columns(batch=batch)
     games = collected(batched.filter(pl.col("game_id").is_in(drawn.implode())), corpus)
     about = games.select("game_id", "batch", "condition", "run", "prompt_version")
     texts = with_k_of_n(kept, target).join(about, on="game_id", how="left", maintain_order="left")
@@ -180,9 +182,3 @@ def _drawn(corpus: Corpus, most: int, seed: int) -> tuple[pl.Series, int]:
     order = families[np.random.default_rng(seed).permutation(families.height)]
     few = order.filter((pl.col("len").cum_sum() <= (most or every)) | (pl.int_range(pl.len()) == 0))
     return few["game_id"].explode(), every
-
-
-def _batch() -> pl.Expr:
-    """What games played together share: the id without its last number; null if most have one of their own."""
-    stem = pl.col("game_id").str.replace(_NUMBER, "")
-    return pl.when(stem.n_unique() * _GAMES_A_BATCH <= pl.len()).then(stem)

@@ -67,16 +67,12 @@ def copies(
             f"{near / long:.0%} of the {called.statements} of {SHORT} words or more {what} {called.statements} that "
             f"{who} learned from, names masked ({same / long:.0%} word for word)."
         )
-        again = [_again(found.games, table["game_id"].n_unique(), who, called)] if found.games else []
-        yield Check(COPIES, name, target, bad, (*again, words), (figure,))
-
-
-def _again(found: frozenset[str], games: int, name: str, called: Units) -> str:
-    some = ", ".join(map(repr, sorted(found)[:_NAMED])) + ", …" * (len(found) > _NAMED)
-    return (
-        f"{len(found):,} of the {games:,} evaluated {called.games} ({some}) repeat one that {name} learned from, under "
-        "another id."
-    )
+        some = ", ".join(map(repr, sorted(found.games)[:_NAMED])) + ", …" * (len(found.games) > _NAMED)
+        again = (
+            f"{len(found.games):,} of the {table['game_id'].n_unique():,} evaluated {called.games} ({some}) repeat one "
+            f"that {who} learned from, under another id."
+        )
+        yield Check(COPIES, name, target, bad, (again, words) if found.games else (words,), (figure,))
 
 
 def _copies_in(table: pl.DataFrame, target: str, model: LoadedDetector | None, scheme: Scheme) -> Copies:

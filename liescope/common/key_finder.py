@@ -86,12 +86,6 @@ def _folded(text: str) -> str:
     return text.encode("ascii", "ignore").translate(_LETTERS, _OTHERS).decode()
 
 
-@cache
-def disguised(secret: str) -> Disguised:
-    """A finder for this secret, made only once."""
-    return Disguised(secret)
-
-
 class Disguised:
     """Finds one secret (printable ASCII) in texts. long: whether it is also found changed and in pieces."""
 
@@ -149,6 +143,8 @@ class Disguised:
                         yield at, at + size
 
 
+disguised = cache(Disguised)
+"""A finder for a secret, made only once."""
 _HINT = PIECE // 2
 
 

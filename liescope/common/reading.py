@@ -97,14 +97,8 @@ def read_parquet(path: Path, schema: Mapping[str, Any], most: int, advice: str) 
 
 def read_toml(path: Path, kind: type[Model], most: int, advice: str) -> Model:
     """What a TOML file that the user named holds, validated. Raises BadData."""
-    try:
+    with Reading(path, advice):
         return kind.model_validate(tomllib.loads(read_text(path, most, given=True)))
-    except OSError as error:
-        raise BadData(f"{path} cannot be read ({error.strerror or error}); {advice}") from error
-    except ValidationError as error:
-        raise BadData(f"{path}: {fault(error)}; {advice}") from error
-    except (ValueError, RecursionError) as error:
-        raise BadData(f"{path} is not TOML in UTF-8 ({str(error)[:150]}); {advice}") from error
 
 
 def regular(path: Path, most: int | None = None) -> Path:

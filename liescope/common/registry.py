@@ -13,9 +13,9 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from functools import cache, cached_property
-from importlib import import_module
 from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, TypeVar, cast
 
 from liescope.common.errors import MissingPackage, UnknownName, UsageError
@@ -37,7 +37,7 @@ class Registry(MutableMapping[str, T]):
         """The plug-in. Raises UnknownName, or UsageError if its package fails to load."""
         if name in self._own:
             plugin = self._own[name]
-            return cast(T, _imported(plugin)) if isinstance(plugin, str) else plugin
+            return cast(T, resolve_name(plugin)) if isinstance(plugin, str) else plugin
         if name in self._others:
             return cast(T, _loaded(self._others[name], self.kind))
         raise UnknownName(self.kind, name, self)
@@ -98,11 +98,6 @@ def check_installed(packages: Iterable[str], what: str) -> None:
 def _installed(package: str) -> str:
     """The version of a package, cached: looking it up takes a millisecond, and every run that is opened asks."""
     return version(package)
-
-
-def _imported(place: str) -> Any:
-    module, _, name = place.partition(":")
-    return getattr(import_module(module), name)
 
 
 @cache

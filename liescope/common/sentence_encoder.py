@@ -185,12 +185,9 @@ def read_transformer(kind: str, folder: Path, whole: bool = True, **settings: An
     """
     try:
         import transformers
-        from transformers.utils import logging
     except ImportError as error:
         raise MissingExtra((error.name or "transformers").partition(".")[0], "train") from error
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    _leave_plans_out()
+    _set_up()
     shared = {"trust_remote_code": False, "local_files_only": True}
     tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), **shared)
     model, news = getattr(transformers, kind).from_pretrained(
@@ -202,12 +199,16 @@ def read_transformer(kind: str, folder: Path, whole: bool = True, **settings: An
     return tokenizer, model, missing
 
 
-def _leave_plans_out() -> None:
-    """Have attention on a GPU computed without cuDNN, which plans it anew for every shape of a batch: half a second
-    where a step takes a tenth (https://github.com/modelscope/FunASR/issues/3704). Texts make many shapes.
+def _set_up() -> None:
+    """Keep transformers quiet, and have attention on a GPU computed without cuDNN, which plans it anew for every shape
+    of a batch: half a second where a step takes a tenth (https://github.com/modelscope/FunASR/issues/3704). Texts make
+    many shapes.
     """
     import torch
+    from transformers.utils import logging
 
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
     torch.backends.cuda.enable_cudnn_sdp(False)
 
 
@@ -220,13 +221,10 @@ def load_encoder(name: str | Path = "") -> Any:
     """
     try:
         from sentence_transformers import SentenceTransformer
-        from transformers.utils import logging
     except ImportError as error:
         package = (error.name or "sentence-transformers").partition(".")[0].replace("_", "-")
         raise MissingExtra(package, "train") from error
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    _leave_plans_out()
+    _set_up()
     folder = encoder_folder(str(name))
     with Reading(f"the encoder {str(name)!r}", CHOICES):
         return SentenceTransformer(

@@ -112,7 +112,7 @@ def test_a_statement_cannot_fill_in_the_prompt() -> None:
         ("{statement}", "", "lacks {statement}"),
         ("claim =", "claims =", "lacks question.claim"),
         ('"No", ', '"yes", ', "cannot mean both"),
-        ("prompt =", "prompt", "is not TOML"),
+        ("prompt =", "prompt", "cannot be read .*line 4"),
         ("[answer]", "extra = 1\n[answer]", "question.extra"),
     ],
 )

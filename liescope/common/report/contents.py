@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -284,16 +284,17 @@ def _picture(words: str, file: str) -> str:
 def markdown_table(table: Tabular, most: int = SHORT) -> str:
     """The first rows of a table as Markdown, as the page shows them; numbers stand to the right."""
     columns, rows = headings(table), table.rows()[:most]
-    numbers = [
-        all(value is None or (isinstance(value, int | float) and not isinstance(value, bool)) for value in values)
-        for values in (zip(*rows, strict=True) if rows else [()] * len(columns))
-    ]
     lines = [
         [escaped(column.heading) for column in columns],
-        ["---:" if number else "---" for number in numbers],
+        ["---:" if numeric(values) else "---" for values in zip(*rows, strict=True)] or ["---:"] * len(columns),
         *([escaped(column.text(value)) for column, value in zip(columns, row, strict=True)] for row in rows),
     ]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def numeric(values: Iterable[Any]) -> bool:
+    """Whether there are only numbers, and missing ones."""
+    return all(value is None or (isinstance(value, int | float) and not isinstance(value, bool)) for value in values)
 
 
 def wrapped(text: str, width: int = WIDTH) -> str:

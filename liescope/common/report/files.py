@@ -28,7 +28,7 @@ from liescope.common.figures import svg
 from liescope.common.folders import replacing
 from liescope.common.key_finder import disguised, looks, secrets_of
 from liescope.common.model_names import PEOPLE
-from liescope.common.report.contents import Content, Report, Section, Tabular, headings, markdown, shown
+from liescope.common.report.contents import Content, Report, Section, Tabular, headings, markdown, numeric, shown
 from liescope.common.text import cell
 
 _OURS = re.compile(r'<meta name="liescope-report" content="([^"]*)">')
@@ -212,7 +212,7 @@ def _kinds(table: Tabular) -> list[str]:
     """How each column is set: "number" to the right, "name" on one line, "words" with line breaks."""
     found = []
     for values in zip(*table.rows()[:MOST], strict=True) if table.rows() else ((),) * len(table.columns):
-        if all(value is None or (isinstance(value, int | float) and not isinstance(value, bool)) for value in values):
+        if numeric(values):
             found.append("number")
         else:
             found.append("name" if max(len(shown(value)) for value in values) <= _SHORT else "words")

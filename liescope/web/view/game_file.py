@@ -32,6 +32,7 @@ from liescope.games.record import Source
 from liescope.generate.corpus.corpus_facts import NOT_SAID
 from liescope.generate.corpus.publish import notices
 from liescope.generate.importers.statement_rows import UNKNOWN_MODEL
+from liescope.generate.runs.journal_reader import find_game_id
 from liescope.labeling.conditions import origin_of
 from liescope.web import STATIC, templates
 from liescope.web.view.game_page import shown
@@ -100,7 +101,7 @@ def view(
     """
     own = ViewSettings.of(settings)
     source = open_games(str(path))
-    wanted = [source.find(game) for game in games] or source.ids[:MOST]
+    wanted = [find_game_id(game, source.ids, source.name) for game in games] or source.ids[:MOST]
     if not 0 < len(wanted) <= MOST:
         raise UsageError(f"a file holds 1 to {MOST:,} games, not {len(wanted):,}; name those that you want")
     if out is None:

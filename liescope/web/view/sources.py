@@ -19,7 +19,7 @@ from liescope.games.record import GameRecord
 from liescope.generate.corpus.open import RECORD_TABLES, holds_corpus, records
 from liescope.generate.corpus.read import collected, corpus_folder, read, read_facts
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.journal_reader import find_game_id, number_in
+from liescope.generate.runs.journal_reader import number_in
 from liescope.generate.runs.moment import Shown, steps
 from liescope.generate.runs.run_folder import PLAN_FILE, plan_terms, stated_terms
 from liescope.labeling.label import LabelledGame, label_game
@@ -58,13 +58,6 @@ class Games:
     ids: Sequence[str]
     is_corpus: bool
     terms: Mapping[str, Sequence[Terms]]
-
-    def find(self, words: str) -> str:
-        """The id of the game that a user means: an id, the number at its end, or the beginning of one.
-
-        Raises UsageError if several match; UnknownName, with the nearest ids, if none does.
-        """
-        return find_game_id(words, self.ids, self.name)
 
     def read(self, game_ids: Sequence[str], with_calls: bool) -> Iterator[ViewedGame]:
         """These games. Raises BadData for one that is damaged."""

@@ -17,6 +17,7 @@ from liescope.games.core import Event, EventKind
 from liescope.games.record import GameRecord, Status
 from liescope.generate.importers import Imported, read_games
 from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.journal_reader import find_game_id
 from liescope.labeling.acts import FATES
 from liescope.labeling.label import label_game
 from liescope.web.view.game_page import shown
@@ -197,6 +198,6 @@ def test_a_path_is_opened_as_what_it_holds(mini_mafia: Played, tmp_path: Path) -
         open_games(str(tmp_path))
     for source in (mini_mafia.games, open_games(str(mini_mafia.corpus))):
         first = source.ids[1]
-        assert source.find("1") == source.find(first) == first
+        assert find_game_id("1", source.ids, source.name) == find_game_id(first, source.ids, source.name) == first
         with pytest.raises(UnknownName, match="game in"):
-            source.find("no-such-game")
+            find_game_id("no-such-game", source.ids, source.name)
