@@ -240,7 +240,7 @@ def _data(table: pl.DataFrame) -> dict[str, Any]:
 
 
 WIDTH = 79  # columns of a terminal
-SHORT = 60  # rows of a table that Markdown shows
+SHORT = 60  # rows of a table that Markdown and the page show
 
 
 def markdown(report: Report) -> str:

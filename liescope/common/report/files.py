@@ -13,8 +13,7 @@ import io
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
@@ -26,9 +25,19 @@ import polars as pl
 from liescope.common.errors import UsageError
 from liescope.common.figures import svg
 from liescope.common.folders import replacing
-from liescope.common.key_finder import disguised, looks, secrets_of
+from liescope.common.key_finder import find_secret, secrets_of
 from liescope.common.model_names import PEOPLE
-from liescope.common.report.contents import Content, Report, Section, Tabular, headings, markdown, numeric, shown
+from liescope.common.report.contents import (
+    SHORT,
+    Content,
+    Report,
+    Section,
+    Tabular,
+    headings,
+    markdown,
+    numeric,
+    shown,
+)
 from liescope.common.text import cell
 
 _OURS = re.compile(r'<meta name="liescope-report" content="([^"]*)">')
@@ -70,18 +79,6 @@ def write(report: Report, out: Path, *, tables_in: str = "", short: bool = True)
     Raises UsageError if the folder holds anything but a report or cannot be written, or if a text would contain a
     secret of this machine; an earlier report then stays as it was.
     """
-    contents = rendered(report, tables_in=tables_in, short=short)
-    refuse_secrets({name: text for name, text in contents.items() if isinstance(text, str)})
-    with report_folder(out) as folder:
-        for name, content in contents.items():
-            file = folder / name
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(content.encode() if isinstance(content, str) else content)
-    return [out / name for name in contents]
-
-
-def rendered(report: Report, *, tables_in: str = "", short: bool = True) -> dict[str, str | bytes]:
-    """What `write` would write, by the name of the file."""
     contents: dict[str, str | bytes] = {}
     for name, table in report.tables.items():
         if table.width:
@@ -89,37 +86,23 @@ def rendered(report: Report, *, tables_in: str = "", short: bool = True) -> dict
     contents |= {name: _content(name, content) for name, content in report.files.items()}
     if short:
         contents["report.md"] = markdown(report)
-    return {_PAGE: page_html(report, _files({_PAGE, *contents})), **contents}
-
-
-def refuse_secrets(texts: Mapping[str, str]) -> None:
-    """Raises UsageError if one of the texts, by the names of their files, holds a secret of this machine."""
+    held = sorted({name.partition("/")[0] for name in {_PAGE, *contents}})
+    contents = {_PAGE: page_html(report, json.dumps(held)), **contents}
     secrets = secrets_of(os.environ)
-    for name, text in texts.items():
-        found = looks(text)
-        for variable, value in secrets.items():
-            if disguised(value).within(found):
-                raise UsageError(f"{name} would hold the value of {variable}; remove it from the runs' plans and texts")
-
-
-@contextmanager
-def report_folder(out: Path) -> Iterator[Path]:
-    """An empty folder to write a report to, which takes the place of `out` at the end of the block.
-
-    Raises UsageError if `out` holds anything but a report or cannot be written.
-    """
+    for name, text in contents.items():
+        if isinstance(text, str) and (what := find_secret(text, secrets, shapes=False)):
+            raise UsageError(f"{name} would hold {what}; remove it from the runs' plans and texts")
     check_report_folder(out)
     try:
         with replacing(out, "report", is_report) as folder:
-            yield folder
+            for name, content in contents.items():
+                file = folder / name
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_bytes(content.encode() if isinstance(content, str) else content)
     except OSError as error:
         why = error.strerror or error
         raise UsageError(f"{out} cannot be written ({why}); make room for it or choose another --out") from error
-
-
-def json_text(data: Mapping[str, Any]) -> str:
-    """Data as the text of a JSON file; a number that is not defined must be None."""
-    return json.dumps(data, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+    return [out / name for name in contents]
 
 
 def csv_text(table: pl.DataFrame) -> str:
@@ -131,11 +114,6 @@ def csv_text(table: pl.DataFrame) -> str:
     return safe.write_csv()
 
 
-def _files(names: set[str]) -> str:
-    """What a folder with these files holds at its top, as the page names it."""
-    return json.dumps(sorted({name.partition("/")[0] for name in names}))
-
-
 def _content(name: str, content: Content) -> str | bytes:
     if isinstance(content, str):
         return content
@@ -144,7 +122,7 @@ def _content(name: str, content: Content) -> str | bytes:
         content.write_parquet(buffer, compression="zstd")
         return buffer.getvalue()
     if isinstance(content, Mapping):
-        return json_text(content)
+        return json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
     if name.endswith(".svg"):
         return svg(content, name.removesuffix(".svg"))
     buffer = io.BytesIO()
@@ -152,10 +130,6 @@ def _content(name: str, content: Content) -> str | bytes:
     return buffer.getvalue()
 
 
-LONG = 24  # rows beyond which a table folds
-MOST, WHOLE = 60, 2_000  # rows that a page shows, and those of a table that is folded to be whole
-TALL = 2.1  # height by width of a figure that no screen shows whole, so that its end is folded
-ENTRIES = 12  # sections beyond which the list of contents is folded
 _SHORT = 36  # characters of the longest value of a column that is kept on one line
 _BREAKS = re.compile(r"(?<=[-/_])(?=\w)")
 _WORD = 20  # characters beyond which a word may be broken after - / _
@@ -181,11 +155,9 @@ def page_html(report: Report, files: str = "") -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(
-        text=text, shown=shown, embedded=lambda svg: Markup(_embedded(svg)), kinds=_kinds, digest=_digest
-    )
+    environment.filters.update(text=text, shown=shown, embedded=lambda svg: Markup(_embedded(svg)), kinds=_kinds)
     environment.filters.update(chapters=_chapters, headings=headings, aspect=_aspect)
-    script = Markup(environment.get_template("page.js").render())
+    script = environment.get_template("page.js").render()
     template = environment.get_template("page.html.jinja")
     shown_first, appendix = report.in_short
     return template.render(
@@ -193,12 +165,9 @@ def page_html(report: Report, files: str = "") -> str:
         sections=shown_first,
         appendix=appendix,
         files=files,
-        script=script,
-        long=LONG,
-        most=MOST,
-        whole=WHOLE,
-        tall=TALL,
-        entries=ENTRIES,
+        script=Markup(script),
+        digest=base64.b64encode(sha256(script.encode()).digest()).decode(),  # by it the page's policy knows its script
+        most=SHORT,
         people=PEOPLE,
     )
 
@@ -211,7 +180,7 @@ def _chapters(sections: Sequence[Section]) -> list[tuple[str, list[Section]]]:
 def _kinds(table: Tabular) -> list[str]:
     """How each column is set: "number" to the right, "name" on one line, "words" with line breaks."""
     found = []
-    for values in zip(*table.rows()[:MOST], strict=True) if table.rows() else ((),) * len(table.columns):
+    for values in zip(*table.rows()[:SHORT], strict=True) if table.rows() else ((),) * len(table.columns):
         if numeric(values):
             found.append("number")
         else:
@@ -223,11 +192,6 @@ def _aspect(svg: str) -> float:
     """Height by width; 1 where the drawing does not say."""
     box = re.search(r'viewBox="[-\d.]+ [-\d.]+ ([\d.]+) ([\d.]+)"', svg)
     return float(box[2]) / float(box[1]) if box and float(box[1]) else 1.0
-
-
-def _digest(script: str) -> str:
-    """The hash by which the page's policy knows its script."""
-    return base64.b64encode(sha256(script.encode()).digest()).decode()
 
 
 def _embedded(svg: str) -> str:
