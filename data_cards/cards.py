@@ -6,7 +6,7 @@ import json
 import math
 import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from hashlib import sha256
 from typing import Any
@@ -16,7 +16,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template, Templa
 
 from liescope.common.errors import CardError
 from liescope.common.model_names import consent_hash
-from liescope.common.text import GAME, OF_GAMES, Units, holding, record_unit, unit_of
+from liescope.common.text import GAME, OF_GAMES, Units, any_games, holding, record_unit, unit_of
 from liescope.data_cards.licences import (
     CLAIM_STUDY,
     LABELS,
@@ -30,7 +30,7 @@ from liescope.data_cards.licences import (
 from liescope.data_cards.tables import TABLES, columns_markdown, columns_of_games
 
 _PERSON = "human:"
-_TAGS = ("deception", "lie-detection")
+_TAGS, _GAMES = ("deception", "lie-detection"), "social-deduction-games"
 
 
 def served_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -141,7 +141,7 @@ def _model_metadata(facts: Mapping[str, Any]) -> str:
         metrics=sorted({result.metric_type for result in results}) or None,
         tags=[
             *_TAGS,
-            *_of_games(one["name"] for one in facts["words"]),
+            *[_GAMES] * any_games(one["name"] for one in facts["words"]),
             "liescope",
             facts["kind"],
         ],
@@ -151,16 +151,11 @@ def _model_metadata(facts: Mapping[str, Any]) -> str:
     return _front_matter(data.to_dict())  # type: ignore[no-untyped-call]
 
 
-def _of_games(kinds: Iterable[str]) -> list[str]:
-    """The tag of corpora and models of games."""
-    return ["social-deduction-games"] if any(unit_of([kind]) == "game" for kind in kinds) else []
-
-
 def _derive(facts: Mapping[str, Any], games: Mapping[str, str]) -> dict[str, Any]:
     """Derived facts for the dataset card."""
     statements = sum(facts["rows"]["statements"].values())
     unit = record_unit(facts["kinds"], facts["games"], statements)
-    played = bool(_of_games(facts["kinds"]))
+    played = any_games(facts["kinds"])
     told = GAME if played else unit  # columns that only games fill are described if any record is a game
     licence_id, licence_name = hub_licence(facts["licences"])
     labelled = any(label["labelled"] for label in facts["labels"])
@@ -173,7 +168,7 @@ def _derive(facts: Mapping[str, Any], games: Mapping[str, str]) -> dict[str, Any
         "license": licence_id,
         "license_name": licence_name,
         "task_categories": ["text-classification"] * labelled,
-        "tags": [*_TAGS, *_of_games(facts["kinds"]), *units, "liescope", *sources],
+        "tags": [*_TAGS, *[_GAMES] * played, *units, "liescope", *sources],
         "configs": [_config(facts, config) for config in filled],
     }
     return {

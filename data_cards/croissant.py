@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from liescope.common.text import holding, record_unit, unit_of
+from liescope.common.text import any_games, holding, record_unit
 from liescope.data_cards.licences import LABELS, SOURCES, citation, hub_licence, languages_of
 from liescope.data_cards.tables import TARGETS
 
@@ -24,7 +24,7 @@ def croissant(facts: Mapping[str, Any]) -> dict[str, Any]:
     """The JSON-LD of a corpus, for a file next to its configs. facts: as for `render_dataset_card`."""
     licence_id, _ = hub_licence(facts["licences"])
     languages = languages_of(facts["licences"])
-    of_games = ["social deduction games"] if _played(facts) else []
+    of_games = ["social deduction games"] if any_games(facts["kinds"]) else []
     return {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
@@ -48,15 +48,10 @@ def _licence_words(licences: Sequence[Mapping[str, Any]]) -> str:
     return " ".join((*each, LABELS))
 
 
-def _played(facts: Mapping[str, Any]) -> bool:
-    """Whether there are games among the records."""
-    return any(unit_of([kind]) == "game" for kind in facts["kinds"])
-
-
 def _description(facts: Mapping[str, Any]) -> str:
     words = " ".join(f"{name.capitalize()}: {SOURCES[name]}" for name in facts["seat_sources"])
     what = holding(facts["kinds"], facts["games"], sum(facts["rows"]["statements"].values()))
-    if _played(facts):
+    if any_games(facts["kinds"]):
         how = (
             "each labelled for deception in separate ways: by the speaker's role, by claims and by promises checked "
             "against the log, by the speaker's own report and by the other players"
@@ -72,8 +67,8 @@ def _labelled(facts: Mapping[str, Any]) -> list[str]:
 
 
 def _responsible(facts: Mapping[str, Any]) -> dict[str, Any]:
-    told = _of_games(facts) if _played(facts) else _of_texts(facts)
-    targets = TARGETS if _played(facts) else _labelled(facts)
+    told = _of_games(facts) if any_games(facts["kinds"]) else _of_texts(facts)
+    targets = TARGETS if any_games(facts["kinds"]) else _labelled(facts)
     annotated = [f"{TARGETS[target].name}: {TARGETS[target].meaning}." for target in targets]
     found = {
         **told,

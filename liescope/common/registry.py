@@ -94,10 +94,8 @@ def check_installed(packages: Iterable[str], what: str) -> None:
             raise MissingPackage(package, what) from None
 
 
-@cache
-def _installed(package: str) -> str:
-    """The version of a package, cached: looking it up takes a millisecond, and every run that is opened asks."""
-    return version(package)
+_installed = cache(version)
+"""Looking a version up takes a millisecond, and every run that is opened asks."""
 
 
 @cache

@@ -73,6 +73,11 @@ def unit_of(kinds: Iterable[str]) -> str:
     return units.pop() if len(units) == 1 else "record" if units else GAME
 
 
+def any_games(kinds: Iterable[str]) -> bool:
+    """Whether there are games among records of these kinds."""
+    return not WITHOUT_GAME.issuperset(kinds)
+
+
 class Units(NamedTuple):
     """What a corpus calls its statements and the units they are drawn by: "statements" of "games" or "conversations",
     "texts" of "groups".
