@@ -18,9 +18,7 @@ from typing import Any
 from liescope.common.errors import LiescopeError, RunPaused, UsageError
 from liescope.common.text import look_of
 from liescope.games.core import Ask, Event, public
-from liescope.games.game_options import GameSpec
-from liescope.games.game_registry import find_game
-from liescope.games.record import GameRecord, Status
+from liescope.games.record import GameRecord
 from liescope.games.session import Session
 from liescope.generate.players.human import AskDesk, pseudonym
 from liescope.generate.players.player_protocol import Halt, Player, Shared
@@ -62,10 +60,6 @@ class PersonSeat:
     kept: SeatKept
     asked: float = 0.0
     answered: tuple[str, Ask] | None = None
-
-    @property
-    def name(self) -> str:
-        return self.kept.name
 
     @property
     def open(self) -> bool:
@@ -114,11 +108,6 @@ class HostedGame:
     def run(self) -> Path:
         """The folder of the run that is played."""
         return folder_of(self._store.folder, self.id, self.round)
-
-    @property
-    def spec(self) -> GameSpec:
-        """The options of the game, which everybody at it may know."""
-        return find_game(self.setup.game).resolve(self.setup.options)
 
     @property
     def here(self) -> int:
@@ -358,12 +347,6 @@ class HostedGame:
             self._record = record_of(self.run)
         return self._record
 
-    @property
-    def over(self) -> bool:
-        """Whether the game has ended by its rules, so that roles may be told."""
-        record = self.record()
-        return record is not None and record.status is Status.DONE
-
     def stage(self) -> tuple[Stage, float] | None:
         """What is going on, and the latest time (`time.monotonic`) until which the game would wait for a person,
         whether or not a person is asked; None while nothing is asked.
@@ -391,8 +374,8 @@ class HostedGame:
 
 
 class Hub:
-    """The games kept in a folder. Call `open` in a running event loop, before anything else. terms: fields of the
-    setup of every new game, whatever was given.
+    """The games kept in a folder. Call `open` in a running event loop, before anything else. seats: the game and the
+    seat that a link's secret leads to; terms: fields of the setup of every new game, whatever was given.
     """
 
     def __init__(self, folder: Path, limits: Limits, terms: Mapping[str, Any] | None = None) -> None:
@@ -401,7 +384,7 @@ class Hub:
         self._terms = dict(terms or {})
         self._settling: set[asyncio.Task[None]] = set()
         self.hosted: dict[str, HostedGame] = {}
-        self._seats: dict[str, tuple[HostedGame, str]] = {}
+        self.seats: dict[str, tuple[HostedGame, str]] = {}
         self.host_secret = self._store.secret("host")
         self.form_secret = self._store.secret("forms")
         for kept in self._store.games():
@@ -434,15 +417,11 @@ class Hub:
         open_now = (hosted for hosted in self.hosted.values() if hosted.state is not State.CLOSED)
         return next((hosted for hosted in open_now if same_setup(hosted.setup, setup)), None)
 
-    def seat(self, secret: str) -> tuple[HostedGame, str] | None:
-        """The game and the seat that a link leads to."""
-        return self._seats.get(secret)
-
     def is_host(self, secret: str) -> bool:
         return hmac.compare_digest(secret.encode("utf-8", "replace"), self.host_secret.encode())
 
     def _take(self, hosted: HostedGame) -> HostedGame:
         self.hosted[hosted.id] = hosted
-        for seat in hosted.seats.values():
-            self._seats[seat.kept.secret] = hosted, seat.name
+        for name, seat in hosted.seats.items():
+            self.seats[seat.kept.secret] = hosted, name
         return hosted

@@ -19,6 +19,7 @@ from liescope.common.model_names import consent_hash
 from liescope.games.core import Ask
 from liescope.games.game_registry import find_game
 from liescope.games.narration import lines
+from liescope.games.record import Status
 from liescope.generate.players.human import suggested
 from liescope.web.play.game_setup import State, has_left, rules_of
 from liescope.web.play.hosted_games import HostedGame
@@ -48,7 +49,7 @@ class SeatPage(SecretPage):
 
     def about(self) -> dict[str, Any]:
         """What every page of the seat says."""
-        hosted = self.hosted
+        hosted, game = self.hosted, find_game(self.hosted.setup.game)
         return {
             **SecretPage.about(self),
             "seat": self.name,
@@ -56,9 +57,9 @@ class SeatPage(SecretPage):
             "here": hosted.here,
             "people": len(hosted.seats),
             "state": hosted.state.value,
-            "title": find_game(hosted.setup.game).title,
+            "title": game.title,
             "rules_file": rules_of(hosted.setup.game),
-            "spec": hosted.spec,
+            "spec": game.resolve(hosted.setup.options),
             "patience": hosted.desk.patience,
             "leaving": hosted.leaving(self.name),
             "shown": self.shown,
@@ -115,7 +116,7 @@ def _left(seconds: float) -> int:
 def _end(hosted: HostedGame, name: str) -> dict[str, Any] | None:
     """Who was who, and whether this seat has won, once the game has ended; None before."""
     record = hosted.record()
-    if record is None or not hosted.over or record.outcome is None:
+    if record is None or record.status is not Status.DONE or record.outcome is None:
         return None
     winners = record.outcome.winners
     return {
@@ -127,7 +128,7 @@ def _end(hosted: HostedGame, name: str) -> dict[str, Any] | None:
 
 
 def _any(request: Request, secret: str) -> SeatPage:
-    found = request.app.state.hub.seat(secret)
+    found = request.app.state.hub.seats.get(secret)
     if found is None:
         raise HTTPException(404, "There is no such seat. Check the link: it must be complete.")
     return SeatPage(request, secret, *found)

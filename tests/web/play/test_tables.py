@@ -17,6 +17,7 @@ import pytest
 import liescope
 from liescope.common.errors import PlayerFailed, RunPaused, UsageError
 from liescope.games.core import Ask, Event, Reply
+from liescope.games.record import Status
 from liescope.games.script.persona import parse_spec
 from liescope.generate.players.player_registry import PLAYERS
 from liescope.generate.players.scripted import ScriptedPlayer
@@ -101,7 +102,9 @@ def test_a_game_that_failed_waits_until_its_player_can_answer_again(
             table.resume()
             await asyncio.gather(*(playing(table, name) for name in names))
             assert table.state is State.ENDED
-            assert table.over
+            record = table.record()
+            assert record is not None
+            assert record.status is Status.DONE
 
     monkeypatch.setitem(PLAYERS, "scripted", lambda words, context: Wayward(*parse_spec(words), context.game))
     asyncio.run(game())
