@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple, cast
 
 _MARKS = re.compile(r"[\\`*_\[\]|~$]|:(?=//)|(?<=\bwww)\.", re.IGNORECASE)
@@ -121,14 +121,11 @@ def record_unit(kinds: Iterable[str], records: int, statements: int) -> str:
     return "group" if unit == "text" and statements > records else unit
 
 
-def holding(kinds: Iterable[str], records: int, statements: int) -> str:
+def holding(kinds: Collection[str], records: int, statements: int) -> str:
     """What this many records hold, as in "400 texts of 50 groups"."""
-    unit = unit_of(kinds)
-    if unit == "text":
-        return number_of(statements, "text") + (f" of {number_of(records, 'group')}" if statements != records else "")
-    if unit == "conversation":
-        return f"{number_of(records, unit)} with {number_of(statements, 'turn')}"
-    return f"{number_of(statements, 'statement')} of {number_of(records, unit)}"
+    if unit_of(kinds) == "conversation":
+        return f"{number_of(records, 'conversation')} with {number_of(statements, 'turn')}"
+    return Units.of(kinds).counted(statements, records)
 
 
 def number_of(number: int, what: str, plural: str = "") -> str:
