@@ -5,15 +5,16 @@ Records are read from untrusted files. A record that passes can be labelled, sho
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from operator import attrgetter
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
+from typing_extensions import TypedDict
 
 from liescope.games.core import Event, EventKind, LessonKind, Reply
-from liescope.games.facts import MOST, EventData, GameMeta
+from liescope.games.facts import MOST, AssessmentData, EventData, GameMeta
 from liescope.games.record import GameRecord, Status
 
 _NONE = type(None)
@@ -60,13 +61,6 @@ _EVENT_TYPES = _Types(
         "data": (Mapping,),
     }
 )
-_REPLY_TYPES = _Types(
-    {
-        **dict.fromkeys(("choice", "text"), _TEXT_OR_NONE),
-        **dict.fromkeys(("problem", "raw"), (str,)),
-        "private": (Mapping,),
-    }
-)
 _INT64 = range(-(2**63), 2**63)
 
 
@@ -82,7 +76,18 @@ class _Kind:
     facts: tuple[str, ...] = ()
 
 
-_FACTS, _META = TypeAdapter(EventData), TypeAdapter(GameMeta)
+class _ReplyData(TypedDict):
+    choice: str | None
+    text: str | None
+    assessment: AssessmentData | None
+    form: Mapping[str, Sequence[str]] | None
+    problem: str
+    notes: Sequence[str]
+    raw: str
+    private: Mapping[str, Any]
+
+
+_FACTS, _META, _REPLY = TypeAdapter(EventData), TypeAdapter(GameMeta), TypeAdapter(_ReplyData)
 _OF_SEATS = ("names", "tied", "suspicion", "suspects", "roles")  # facts whose values, or keys, are players
 
 
@@ -153,16 +158,7 @@ def check_record(game: GameRecord) -> None:
 
 def check_reply(reply: Reply) -> None:
     """Raises NotARecord for a reply whose fields are not as `Reply` declares them."""
-    _REPLY_TYPES.check(reply)
-    if not all(isinstance(note, str) for note in reply.notes):
-        raise NotARecord("its notes are not strings")
-    if not all(_are_texts(values) for values in (reply.form or {}).values()):
-        raise NotARecord("its form does not hold lists of strings")
-    said = reply.assessment
-    if said is not None:
-        fault = assessment_fault(said.deceptive, said.type, said.confidence, said.suspicion, said.reason)
-        if fault:
-            raise NotARecord(fault)
+    _check_types(_REPLY, asdict(reply))
 
 
 def _check_outcome(game: GameRecord, names: frozenset[str]) -> None:
@@ -232,12 +228,8 @@ def _are_lessons(kind: EventKind, given: Any) -> bool:
     if kind is not EventKind.LESSONS:
         return _is_count(given)
     return isinstance(given, list | tuple) and all(
-        _are_texts(one) and len(one) == 2 and one[0] in set(LessonKind) for one in given
+        isinstance(one, list | tuple) and [*map(type, one)] == [str, str] and one[0] in set(LessonKind) for one in given
     )
-
-
-def _are_texts(given: Any) -> bool:
-    return isinstance(given, list | tuple) and all(isinstance(one, str) for one in given)
 
 
 def _is_count(value: Any) -> bool:
@@ -246,21 +238,3 @@ def _is_count(value: Any) -> bool:
 
 def _unseated(role: str, name: str | None) -> str:
     return f"it has no {role}" if name is None else f"its {role} {name!r} has no seat"
-
-
-def is_share(value: Any) -> bool:
-    """Whether a value is a number from 0 to 1."""
-    # for Python, True and False are integers
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
-
-
-def assessment_fault(deceptive: Any, kind: Any, confidence: Any, suspicion: Any, reason: Any) -> str:
-    """The fault in the fields of an assessment, empty if there is none."""
-    if deceptive is not None and not isinstance(deceptive, bool):
-        return f"the flag {deceptive!r} is neither true nor false"
-    if kind is not None and not isinstance(kind, str):
-        return f"the type {kind!r} is not a string"
-    for name, value in (("confidence", confidence), ("suspicion", suspicion)):
-        if value is not None and not is_share(value):
-            return f"{name} {value!r} is not from 0 to 1"
-    return "" if reason is None or isinstance(reason, str) else f"the reason {reason!r} is not a string"
