@@ -16,10 +16,11 @@ from liescope.games.core import AskKind
 from liescope.generate.corpus.read import split_of
 from liescope.generate.exports import export
 from liescope.generate.exports.exporter_protocol import open_source
-from liescope.generate.exports.preferences import Speeches
+from liescope.generate.exports.preferences import asked_for, prompt_of
 from liescope.generate.importers import import_games
 from liescope.generate.runs.fork import fork
 from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.moment import Shown
 from liescope.generate.runs.play import play
 from liescope.generate.runs.show_commands import prompt_of_call
 from liescope.labeling.label import label_game
@@ -105,12 +106,17 @@ def test_a_vote_explained_among_assessments_is_told_from_the_prompt_of_the_vote(
     """Reasons are asked for together, and heard one by one with assessments in between."""
     run = play("werewolf", players=["scripted:bold"], games=1, seed=3, assess=True, learning="off", out=tmp_path / "w")
     with open_source(run.folder) as source:
-        speeches = Speeches(source)
-        told = [(said.said.phase, speeches.turn(said)) for game in source.games() for said in speeches.of(game)]
-    assert {turn.origin for _, turn in told} == {"rendered again"}
-    assert {phase for phase, _ in told} == {"discussion", "voting", "defence"}
-    for phase, turn in told:
-        assert ("# First vote of day" in turn.prompt[-1]["content"]) == (phase == "voting")
+        assert source.journal
+        (game,), shown = source.games(), Shown(source.journal)
+        asked = asked_for(source.journal, game)
+        told = [
+            (said.phase, *prompt_of(game, at, asked[said.statement_id], shown))
+            for at, said in enumerate(game.statements)
+        ]
+    assert {origin for *_, origin in told} == {"rendered again"}
+    assert {phase for phase, *_ in told} == {"discussion", "voting", "defence"}
+    for phase, prompt, *_ in told:
+        assert ("# First vote of day" in prompt[-1]["content"]) == (phase == "voting")
 
 
 def test_words_that_may_not_be_passed_on_keep_their_terms_and_whispers_their_hearers(tmp_path: Path) -> None:
