@@ -349,6 +349,13 @@ class GameWriter(ABC):
         won = tuple(seat.name for seat in self.seats.values() if seat.team == winner)
         self.outcome = Outcome(winner, won, reason, days)
 
+    @classmethod
+    def record_of(cls, game: str, logged: Logged) -> GameRecord:
+        """The record of what was logged. Raises BadData if it makes none."""
+        writer = cls(game, logged)
+        writer.write(logged)
+        return writer.record()
+
     def record(self) -> GameRecord:
         """The record so far; failed if the game has no end."""
         status, failure = (Status.DONE, "") if self.outcome else (Status.FAILED, UNFINISHED)
@@ -356,36 +363,6 @@ class GameWriter(ABC):
         return GameRecord(
             self.game_id, self.game, None, self.cell, seats, events, status, self.outcome, failure, self.meta
         )
-
-
-@dataclass(slots=True)
-class Rooms:
-    """Who sees and hears what, where only those in the same room do. room: where players are; way: where and when
-    players between rooms will arrive; these see and hear nothing, and neither do those who have left.
-    """
-
-    room: dict[str, str] = field(default_factory=dict)
-    way: dict[str, tuple[str, int]] = field(default_factory=dict)
-    gone: set[str] = field(default_factory=set)
-
-    def tick(self, now: int) -> None:
-        """Let the players arrive whose time has come."""
-        arrived = {player: room for player, (room, arrival) in self.way.items() if arrival <= now}
-        self.room |= arrived
-        for player in arrived:
-            del self.way[player]
-
-    def move(self, player: str, room: str, arrival: int | None) -> None:
-        """Start for a room; arrival: the tick of the arrival, None for at once."""
-        if arrival is None:
-            self.room[player] = room
-        else:
-            self.way[player] = (room, arrival)
-
-    def there(self, *rooms: str) -> set[str]:
-        """Who is in one of these rooms."""
-        away = self.way.keys() | self.gone
-        return {player for player, room in self.room.items() if room in rooms and player not in away}
 
 
 class GameFormat(Importer):
@@ -409,9 +386,5 @@ class GameFormat(Importer):
             if isinstance(logged, Rejected):
                 yield logged
             else:
-                yield attempt(logged.file, logged.line, logged.game_id, partial(self._record, logged))
-
-    def _record(self, logged: Logged) -> GameRecord:
-        writer = self.Writer(self.game, logged)
-        writer.write(logged)
-        return writer.record()
+                make = partial(self.Writer.record_of, self.game, logged)
+                yield attempt(logged.file, logged.line, logged.game_id, make)

@@ -21,7 +21,6 @@ from liescope.generate.importers.game_reader import (
     Logged,
     LoggedGames,
     Number,
-    Rooms,
     Words,
     at,
     by_key,
@@ -78,7 +77,8 @@ class _Game(GameWriter):
     def write(self, logged: Logged) -> None:
         self.cell, seed = logged.game_id.split("/")[0], _SEED.search(logged.game_id)
         self.meta["number"] = int(seed[1]) if seed else None
-        self._rooms, self._killed, self._turns, self._meetings = Rooms(), dict[str, str](), Counter[str](), 0
+        self._rooms, self._killed, self._turns, self._meetings = dict[str, str](), dict[str, str](), Counter[str](), 0
+        self._walks, self._gone = dict[str, tuple[str, int]](), set[str]()  # walkers see and hear nothing
         self._claims = defaultdict[Any, list[Any]](list)
         for claim in logged.beside:
             self._claims[claim.meeting, claim.speaker, claim.words].append(claim)
@@ -103,12 +103,17 @@ class _Game(GameWriter):
             case "players_respawned":
                 self._roam(tick, data.rooms)
             case "tick_start":
-                self._rooms.tick(tick)
+                arrived = {player: room for player, (room, arrival) in self._walks.items() if arrival <= tick}
+                self._rooms |= arrived
+                self._walks = {player: walk for player, walk in self._walks.items() if player not in arrived}
             case "player_moved":
                 ticks = data.ticks_remaining
                 words = f"goes from {data.left} to {data.to}" + (f", {ticks} ticks away" if ticks else "")
                 self._act(data.player_id, words, data.left, data.to)
-                self._rooms.move(data.player_id, data.to, tick + ticks if ticks else None)
+                if ticks:
+                    self._walks[data.player_id] = data.to, tick + ticks
+                else:
+                    self._rooms[data.player_id] = data.to
             case "task_completed":
                 self._act(data.player_id, f"completes the task {data.task_name} in {data.room}", data.room)
             case "task_progress" if data.progress.startswith("1/"):
@@ -116,11 +121,11 @@ class _Game(GameWriter):
             case "free_roam_chat":
                 self.say(data.player_id, data.message, self._seen(data.player_id, data.room))
             case "player_killed":
-                self._rooms.gone.add(data.target_id)  # it may act again in the same tick
+                self._gone.add(data.target_id)  # it may act again in the same tick
                 self.log(EventKind.KILL, data.killer_id, data.target_id, self._seen(data.killer_id, data.room))
                 self._killed[self.seat(data.target_id).name] = data.target_id
             case "body_reported" | "meeting_called":
-                self._rooms.way.clear()  # every walk ends where it began
+                self._walks.clear()  # every walk ends where it began
                 self._turns.clear()
                 self.ballots.clear()
                 self._meetings, self.phase, self.round = self._meetings + 1, Phase.DISCUSSION, 0
@@ -142,7 +147,7 @@ class _Game(GameWriter):
                 self.exile(None)
             case "player_ejected":
                 self.exile(data.player_id)
-                self._rooms.gone.add(data.player_id)
+                self._gone.add(data.player_id)
             case "game_over":
                 self.phase, self.round = Phase.END, 0
                 self._find([*self._killed])
@@ -150,8 +155,8 @@ class _Game(GameWriter):
 
     def _seen(self, player: str, *rooms: str) -> list[str]:
         """Who sees what a player does in these rooms: those there, and the player itself."""
-        there = {player, *self._rooms.there(*rooms)}
-        return [key for key in self.seats if key in there]
+        away = self._walks.keys() | self._gone
+        return [key for key in self.seats if key == player or (self._rooms.get(key) in rooms and key not in away)]
 
     def _act(self, player: str, words: str, *rooms: str) -> None:
         self.log(EventKind.ACT, player, heard=self._seen(player, *rooms), text=words)
@@ -159,7 +164,7 @@ class _Game(GameWriter):
     def _roam(self, tick: int, rooms: Mapping[str, str]) -> None:
         self.day, self.phase, self.round = self.day + 1, Phase.NIGHT, tick
         self.log(EventKind.NIGHT)
-        self._rooms.room.update(rooms)
+        self._rooms |= rooms
         for player, room in rooms.items():
             self._act(player, f"starts in {room}", room)
 

@@ -18,7 +18,7 @@ from pydantic import BeforeValidator, Field
 from liescope.common.errors import BadData
 from liescope.games.core import EventKind, Phase
 from liescope.games.mafia.rules import DETECTIVE, MAFIA, MAFIOSO, TOWN, VILLAGER, MiniMafia
-from liescope.games.record import GameRecord, Seat, Source
+from liescope.games.record import Seat, Source
 from liescope.generate.importers.game_reader import GameWriter, Logged, Words, by_key, read_as, shape
 from liescope.generate.importers.importer_protocol import Imported, Rejected, attempt
 from liescope.generate.importers.table_importer import RowReader, TableImporter
@@ -75,7 +75,7 @@ class _Game(GameWriter):
     """
 
     def write(self, logged: Logged) -> None:
-        rows = {str(row.player_id): row for row in logged.entries}
+        rows = {str(row.player_id): row for row in (read_as(_ROW, entry) for entry in logged.entries)}
         self._sit(rows)
         self.deal(told=False)
         self._pack, self._turns = self.meet(), Counter[str]()
@@ -225,13 +225,8 @@ class _Reader(RowReader):
     def games(self, file: str, key: str | None, rows: Iterable[tuple[int, Any]]) -> Iterator[Imported | Rejected]:
         lines, told = zip(*rows, strict=True)
         game_id = f"secret-mafia-{key}"
-        yield attempt(file, lines[0], game_id, partial(self._game, file, lines[0], game_id, told))
-
-    def _game(self, file: str, line: int, game_id: str, rows: Sequence[Mapping[str, Any]]) -> GameRecord:
-        logged = Logged(file, line, game_id, [read_as(_ROW, row) for row in rows])
-        writer = _Game(SecretMafiaImporter.format, logged)
-        writer.write(logged)
-        return writer.record()
+        logged = Logged(file, lines[0], game_id, list(told))
+        yield attempt(file, lines[0], game_id, partial(_Game.record_of, SecretMafiaImporter.format, logged))
 
 
 class SecretMafiaImporter(TableImporter):

@@ -317,13 +317,14 @@ class _RowWriter(GameWriter):
 
     def _opinions(self, row: Row, said: int) -> None:
         """The speaker's report and the others' ratings, as far as the row has them."""
-        own = _assessment(row.label_self, row.self_type, row.self_confidence, None, "")
+        own = _known(deceptive=row.label_self, type=row.self_type, confidence=row.self_confidence)
         if own:
             own |= {"reason": row.self_reason} if row.self_reason else {}
             about: Any = {"about": said, "data": {"assessment": own}}
             self.log(EventKind.SELF_REPORT, row.speaker, row.speaker, (row.speaker,), **about)
         for one in row.ratings:
-            view = _assessment(one.flag, one.type, one.confidence, one.suspicion, one.reason)
+            rated = one.model_dump(include={"type", "confidence", "suspicion"})
+            view = _known(deceptive=one.flag, **rated, reason=one.reason or None)
             about = {"about": said, "data": {"assessment": view}}
             self.log(EventKind.RATING, one.observer, row.speaker, (one.observer,), **about)
 
@@ -335,18 +336,9 @@ class _RowWriter(GameWriter):
         return Phase.DISCUSSION
 
 
-def _assessment(
-    flag: bool | None, kind: str | None, confidence: float | None, suspicion: float | None, reason: str
-) -> dict[str, Any]:
+def _known(**opinion: Any) -> dict[str, Any]:
     """What is known of an opinion."""
-    given = {
-        "deceptive": flag,
-        "type": kind,
-        "confidence": confidence,
-        "suspicion": suspicion,
-        "reason": reason or None,
-    }
-    return {name: value for name, value in given.items() if value is not None}
+    return {name: value for name, value in opinion.items() if value is not None}
 
 
 def _without_copies(rows: Sequence[Row], found: Counter[str]) -> list[Row]:
