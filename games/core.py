@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from random import Random
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -244,13 +244,14 @@ class Game(ABC):
     """
 
     name: ClassVar[str]
+    options: GameSpec
 
-    def __init__(self, spec: GameSpec, seed: int, game_id: str) -> None:
-        """Deals the roles. Raises UsageError if no game can be played with this spec."""
+    def __init__(self, spec: GameSpec, seed: int = 0, game_id: str | None = None) -> None:
+        """Deals the roles. game_id: by default, the name of the rules. Raises UsageError if the spec allows no game."""
         spec.check()
         self.options = spec
         self.seed = seed
-        self.game_id = game_id
+        self.game_id = self.name if game_id is None else game_id
         self.names = spec.seats()
         self.random = Random(seed)
         self.events: list[Event] = []
@@ -333,17 +334,4 @@ def public(event: Event) -> Event:
         return event
     data = {key: value for key, value in event.data.items() if key not in UNSHOWN}
     # Why a reply was unusable may quote it, and no other seat may read that.
-    return Event(
-        event.index,
-        event.kind,
-        event.day,
-        event.phase,
-        event.round,
-        event.actor,
-        event.target,
-        event.text,
-        event.about,
-        event.audience,
-        "unusable reply" if event.fallback else "",
-        cast(EventData, data),
-    )
+    return replace(event, fallback="unusable reply" if event.fallback else "", data=cast(EventData, data))

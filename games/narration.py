@@ -199,7 +199,7 @@ def tell(event: Event, seat: str, late: str = LATE) -> SeatLine | None:
     who = "You" if event.actor == seat else event.actor or ""
     late = f": {late}" if who == "You" and event.fallback else ""
     whom = "you" if event.target == seat else event.target or ""
-    was = "were" if event.target == seat else "was"
+    gone = "You were" if event.target == seat else f"{whom} was"
     data = event.data
     chosen = f" (drawn by lot{late})" if event.fallback or data.get("drawn") else ""
     match event.kind:
@@ -238,7 +238,7 @@ def tell(event: Event, seat: str, late: str = LATE) -> SeatLine | None:
             return SeatLine(SECRET, f"{who} and {whom} know each other's role now.")
         case EventKind.DEATH:
             role = f", {with_article(data['role'])}" if data.get("role") else ""
-            return SeatLine(FACT, f"{whom.capitalize() if whom == 'you' else whom} {was} found dead{role}.")
+            return SeatLine(FACT, f"{gone} found dead{role}.")
         case EventKind.QUIET:
             return SeatLine(FACT, "Nobody died in the night.")
         case EventKind.STATEMENT:
@@ -253,10 +253,9 @@ def tell(event: Event, seat: str, late: str = LATE) -> SeatLine | None:
             return SeatLine(FACT, f"{who} voted for {whom}{chosen}.")
         case EventKind.ARREST:
             tied = f" (drawn by lot among {listing(data['tied'])})" if data.get("tied") else ""
-            return SeatLine(FACT, f"{whom.capitalize() if whom == 'you' else whom} {was} arrested{tied}.")
+            return SeatLine(FACT, f"{gone} arrested{tied}.")
         case EventKind.EXILE:
-            name = whom.capitalize() if whom == "you" else whom
-            return SeatLine(FACT, f"{name} {was} exiled with {data['votes']} votes; {data['needed']} were needed.")
+            return SeatLine(FACT, f"{gone} exiled with {data['votes']} votes; {data['needed']} were needed.")
         case EventKind.NO_EXILE:
             return SeatLine(FACT, f"Nobody was exiled: that takes {data['needed']} votes.")
         case EventKind.END:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import Any, ClassVar
 
 from liescope.games.core import Ask, AskKind, Asks, Event, EventKind, Game, Outcome, Phase, Play, Replies, Reply
@@ -45,9 +44,6 @@ class _Frozen(GameSpec):
         return {role: self.roles.count(role) for role in dict.fromkeys(self.roles)}
 
 
-_NO_CLAIMS: Mapping[int, Sequence[str]] = MappingProxyType({})
-
-
 class RatedGame(Game):
     """The rating of one recorded game by the named rater. made: by a statement's index, its claims in normal form,
     about which the speaker is asked.
@@ -56,7 +52,7 @@ class RatedGame(Game):
     name: ClassVar[str] = "judging"
 
     def __init__(
-        self, frozen: GameRecord, spec: RatingSpec, rater: str, made: Mapping[int, Sequence[str]] = _NO_CLAIMS
+        self, frozen: GameRecord, spec: RatingSpec, rater: str, made: Mapping[int, Sequence[str]] | None = None
     ) -> None:
         names = tuple(seat.name for seat in frozen.seats)
         roles = tuple(seat.role for seat in frozen.seats)
@@ -64,7 +60,7 @@ class RatedGame(Game):
         self.frozen = frozen
         self.spec = spec
         self.rater = rater
-        self._made = made
+        self._made = made or {}
         self._seats = {seat.role: seat for seat in frozen.seats}
         self._given: list[dict[str, Any]] = []
 

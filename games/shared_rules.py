@@ -282,16 +282,14 @@ def ballot(game: Game, phase: Phase) -> Generator[Asks, Replies, list[str]]:
 
 def plurality(votes: Sequence[str], random: Random) -> tuple[str, tuple[str, ...]]:
     """The player with the most votes (ties are broken at random), and all who tied, in the order first voted for."""
-    counts = Counter(votes)
-    most = max(counts.values())
-    top = tuple(name for name, count in counts.items() if count == most)
+    top = most_voted(votes)
     return (top[0] if len(top) == 1 else random.choice(top)), top
 
 
-def strict_majority(votes: Sequence[str], voters: int) -> str | None:
-    """The player with more than half of all possible votes, or None."""
-    counts = Counter(votes)
-    return next((name for name, count in counts.items() if 2 * count > voters), None)
+def investigate(game: Game, who: str, whom: str, why: str, **facts: Any) -> None:
+    """Log that a seat learns a player's role, or what the facts say. why: the rules chose the player."""
+    data = {"role": game.roles[whom], **facts}
+    game.log(EventKind.INVESTIGATION, Phase.NIGHT, actor=who, target=whom, audience=(who,), fallback=why, data=data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,21 +327,21 @@ shares.
 
 def one_of_most(votes: Sequence[str]) -> dict[str, float]:
     """The tally of `plurality`."""
-    top = _most(votes)
+    top = most_voted(votes)
     return dict.fromkeys(top, 1 / len(top)) if top else {}
 
 
 def more_than_half(votes: Sequence[str]) -> dict[str, float]:
-    """The tally of `strict_majority`, where every living player votes."""
+    """The tally in which it takes more than half of the votes."""
     return {name: 1.0 for name, count in Counter(votes).items() if 2 * count > len(votes)}
 
 
 def all_with_most(votes: Sequence[str], needed: int) -> dict[str, float]:
     """The tally in which all players with the most votes go, if these reach the number needed."""
-    top = _most(votes)
-    return dict.fromkeys(top, 1.0) if votes.count(top[0] if top else "") >= needed else {}
+    return dict.fromkeys((name for name in most_voted(votes) if votes.count(name) >= needed), 1.0)
 
 
-def _most(votes: Sequence[str]) -> list[str]:
+def most_voted(votes: Sequence[str]) -> tuple[str, ...]:
+    """All who got the most votes, in the order first voted for."""
     counts = Counter(votes)
-    return [name for name, count in counts.items() if count == max(counts.values())]
+    return tuple(name for name, count in counts.items() if count == max(counts.values()))

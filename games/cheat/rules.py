@@ -46,10 +46,10 @@ class Cheat(Game):
     """One game of cheat. Raises UsageError if no game can be played with this spec."""
 
     name: ClassVar[str] = "cheat"
+    options: CheatSpec
 
-    def __init__(self, spec: CheatSpec, seed: int = 0, game_id: str = "cheat") -> None:
+    def __init__(self, spec: CheatSpec, seed: int = 0, game_id: str | None = None) -> None:
         super().__init__(spec, seed, game_id)
-        self.spec = spec
         pack = [rank for rank in RANKS[: spec.ranks] for _ in range(spec.suits)]
         self.random.shuffle(pack)
         each = len(pack) // spec.size
@@ -63,13 +63,13 @@ class Cheat(Game):
         return role == PLAYER  # everybody may have to lie
 
     def play(self) -> Play:
-        self.begin(ranks=self.spec.ranks, suits=self.spec.suits, turns=self.spec.turns)
+        self.begin(ranks=self.options.ranks, suits=self.options.suits, turns=self.options.turns)
         for name in self.names:
             self._show(name, Phase.SETUP)
-        for number in range(self.spec.turns):
+        for number in range(self.options.turns):
             self.day += 1
             seat = self.names[number % len(self.names)]
-            yield from self._turn(seat, RANKS[number % self.spec.ranks])
+            yield from self._turn(seat, RANKS[number % self.options.ranks])
             if not self._hands[seat].total():
                 return self.end(PLAYERS, f"{seat} has no cards left", (seat,))
         left = {name: hand.total() for name, hand in self._hands.items()}

@@ -45,10 +45,10 @@ class Deal(Game):
     """One deal."""
 
     name: ClassVar[str] = "deal"
+    options: DealSpec
 
-    def __init__(self, spec: DealSpec, seed: int = 0, game_id: str = "deal") -> None:
+    def __init__(self, spec: DealSpec, seed: int = 0, game_id: str | None = None) -> None:
         super().__init__(spec, seed, game_id)
-        self.spec = spec
         draw, (seller,) = self.random, self.holding(SELLER)
         item, condition = draw.choice(ITEMS), {fact: draw.choice(values) for fact, values in FACTS.items()}
         values = {name: draw.choice(PRICES[:4] if name == seller else PRICES[5:]) for name in self.names}
@@ -62,10 +62,10 @@ class Deal(Game):
 
     def play(self) -> Play:
         self._setup()
-        for _ in range(self.spec.days):
+        for _ in range(self.options.days):
             self.day += 1
             begin = self.log(EventKind.DAY, Phase.DISCUSSION).index
-            yield from discuss(self, self.spec.rounds, self.sheet.claims)
+            yield from discuss(self, self.options.rounds, self.sheet.claims)
             yield from self._believe(self.events[begin:])
             if deal := (yield from self._trade()):
                 return self._close(deal)
@@ -73,7 +73,7 @@ class Deal(Game):
 
     def _setup(self) -> None:
         sheet = self.sheet
-        self.begin(days=self.spec.days, rounds=self.spec.rounds)
+        self.begin(days=self.options.days, rounds=self.options.rounds)
         for name, value in sheet.values.items():
             held: dict[str, Any] = {"item": sheet.item, "value": value}
             words = f"A perfect {sheet.item} is worth {value} to you."

@@ -8,7 +8,7 @@ mafioso is left in the game; mafia wins when only mafiosos are left, or when the
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from typing import Annotated, ClassVar
 
 from pydantic import Field
@@ -16,7 +16,7 @@ from pydantic import Field
 from liescope.common.errors import UsageError
 from liescope.games.core import AskKind, Asks, EventKind, Game, Outcome, Phase, Play, Replies
 from liescope.games.game_options import LATER, NAMES, BallotSpec, Names
-from liescope.games.shared_rules import ballot, discuss, legal_choice, plurality
+from liescope.games.shared_rules import ballot, discuss, investigate, legal_choice, plurality
 
 MAFIOSO, DETECTIVE, VILLAGER = "mafioso", "detective", "villager"
 MAFIA, TOWN = "mafia", "town"
@@ -69,10 +69,7 @@ class Mafia(Game):
     """One game of Mafia. Raises UsageError if no game can be played with this spec."""
 
     name: ClassVar[str] = "mafia"
-
-    def __init__(self, spec: MafiaSpec, seed: int, game_id: str) -> None:
-        super().__init__(spec, seed, game_id)
-        self.spec = spec
+    options: MafiaSpec
 
     def team(self, role: str) -> str:
         return MAFIA if role == MAFIOSO else TOWN
@@ -85,21 +82,21 @@ class Mafia(Game):
         while True:
             self.day += 1
             yield from self._night()
-            if outcome := self._over():
+            if outcome := self.over():
                 return outcome
             self.log(EventKind.DAY, Phase.DISCUSSION)
-            yield from discuss(self, self.spec.rounds)
-            yield from self._vote()
-            if outcome := self._over(last_day=self.day == self.spec.days):
+            yield from discuss(self, self.options.rounds)
+            self.arrest(*plurality((yield from ballot(self, Phase.VOTING)), self.random))
+            if outcome := self.over(last_day=self.day == self.options.days):
                 return outcome
 
     # The phases
 
     def set_up(self) -> None:
         """Log the setup and the roles."""
-        options = {"reveal_dead": self.spec.reveal_dead, "mutual_discovery": self.spec.mutual_discovery}
-        self.begin(rounds=self.spec.rounds, **{option: True for option, chosen in options.items() if chosen})
-        if self.spec.mafiosos > 1:
+        options = {"reveal_dead": self.options.reveal_dead, "mutual_discovery": self.options.mutual_discovery}
+        self.begin(rounds=self.options.rounds, **{option: True for option, chosen in options.items() if chosen})
+        if self.options.mafiosos > 1:
             mafia = self.holding(MAFIOSO, alive=False)
             self.log(EventKind.PARTNERS, Phase.SETUP, audience=mafia, data={"names": list(mafia)})
 
@@ -107,14 +104,13 @@ class Mafia(Game):
         self.log(EventKind.NIGHT, Phase.NIGHT)
         detectives = self.holding(DETECTIVE)
         killer = self.random.choice(self.holding(MAFIOSO))
-        if self.spec.scripted_night:
+        if self.options.scripted_night:
             prey = [name for name in self.alive if self.roles[name] == VILLAGER] or self._town()
             if self.day == 1:
-                prey = [name for name in prey if name not in self.spec.spared] or prey
+                prey = [name for name in prey if name not in self.options.spared] or prey
             victim = self.random.choice(prey)
             found = [(name, self.random.choice(self.holding(MAFIOSO)), "") for name in detectives]
-            drawn = {"drawn": True}  # nobody chose
-            self._kill(killer, victim, "", drawn)
+            self.acted(killer, victim, "", found, drawn=True)
         else:
             self.log(EventKind.KILLER, Phase.NIGHT, actor=killer, audience=self.holding(MAFIOSO, alive=False))
             asks = [self.ask(killer, AskKind.KILL, Phase.NIGHT, options=tuple(self._town()))]
@@ -122,37 +118,30 @@ class Mafia(Game):
             replies = yield self.batch(asks)
             chosen = [legal_choice(ask, reply, self.random) for ask, reply in zip(asks, replies, strict=True)]
             found = [(name, target, why) for name, (target, why) in zip(detectives, chosen[1:], strict=True)]
-            drawn = {}
-            self._kill(killer, *chosen[0], drawn)
-        for name, target, why in found:
-            data = {"role": self.roles[target], **drawn}
-            self.log(
-                EventKind.INVESTIGATION,
-                Phase.NIGHT,
-                actor=name,
-                target=target,
-                audience=(name,),
-                fallback=why,
-                data=data,
-            )
-            if self.spec.mutual_discovery and self.roles[target] == MAFIOSO and name in self.alive:
-                self.log(EventKind.DISCOVERY, Phase.NIGHT, actor=name, target=target, audience=(name, target))
+            self.acted(killer, *chosen[0], found)
 
-    def _kill(self, killer: str, victim: str, why: str, drawn: dict[str, bool]) -> None:
+    def acted(self, killer: str, victim: str, why: str, found: Sequence[tuple[str, str, str]], **drawn: bool) -> None:
+        """Log a night. why: the rules chose the victim; found: who investigated whom, and why the rules chose that;
+        drawn: nobody chose.
+        """
         audience = self.holding(MAFIOSO, alive=False)
         self.log(EventKind.KILL, Phase.NIGHT, actor=killer, target=victim, audience=audience, fallback=why, data=drawn)
         self.alive.remove(victim)
-        revealed = {"role": self.roles[victim]} if self.spec.reveal_dead else {}
+        revealed = {"role": self.roles[victim]} if self.options.reveal_dead else {}
         self.log(EventKind.DEATH, Phase.NIGHT, target=victim, data=revealed)
+        for name, target, chosen in found:
+            investigate(self, name, target, chosen, **drawn)
+            if self.options.mutual_discovery and self.roles[target] == MAFIOSO and name in self.alive:
+                self.log(EventKind.DISCOVERY, Phase.NIGHT, actor=name, target=target, audience=(name, target))
 
-    def _vote(self) -> Generator[Asks, Replies, None]:
-        votes = yield from ballot(self, Phase.VOTING)
-        arrested, tied = plurality(votes, self.random)
+    def arrest(self, arrested: str, tied: Sequence[str]) -> None:
+        """Log an arrest. tied: all with the most votes."""
         self.alive.remove(arrested)
         data = {"tied": list(tied)} if len(tied) > 1 else {}
         self.log(EventKind.ARREST, Phase.VOTING, target=arrested, data=data)
 
-    def _over(self, last_day: bool = False) -> Outcome | None:
+    def over(self, last_day: bool = False) -> Outcome | None:
+        """The outcome, if the game has ended."""
         mafia = self.holding(MAFIOSO)
         if not mafia:
             return self.end(TOWN, "every mafioso is out of the game")
@@ -170,6 +159,3 @@ class MiniMafia(Mafia):
     """Four players, a scripted night, two rounds, one vote (Mini-Mafia paper, section 2.1)."""
 
     name: ClassVar[str] = "mini-mafia"
-
-    def __init__(self, spec: MafiaSpec = MINI_MAFIA, seed: int = 0, game_id: str = "mini-mafia") -> None:
-        super().__init__(spec, seed, game_id)

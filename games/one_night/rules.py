@@ -12,7 +12,6 @@ villagers win by exiling nobody, and otherwise nobody wins.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Generator
 from typing import ClassVar
 
@@ -21,7 +20,7 @@ from pydantic import Field
 from liescope.common.errors import UsageError
 from liescope.games.core import AskKind, Asks, EventKind, Game, Outcome, Phase, Play, Replies
 from liescope.games.game_options import BallotSpec
-from liescope.games.shared_rules import ballot, discuss, legal_choice
+from liescope.games.shared_rules import all_with_most, ballot, discuss, investigate, legal_choice
 
 WEREWOLF, SEER, VILLAGER = "werewolf", "seer", "villager"
 WEREWOLVES, VILLAGERS, NOBODY = "werewolves", "villagers", "nobody"
@@ -57,10 +56,7 @@ class OneNightWerewolf(Game):
     """One game of one-night werewolf. Raises UsageError if no game can be played with this spec."""
 
     name: ClassVar[str] = "one-night-werewolf"
-
-    def __init__(self, spec: OneNightSpec = TABLE, seed: int = 0, game_id: str = "one-night-werewolf") -> None:
-        super().__init__(spec, seed, game_id)
-        self.spec = spec
+    options: OneNightSpec
 
     def team(self, role: str) -> str:
         return WEREWOLVES if role == WEREWOLF else VILLAGERS
@@ -69,11 +65,11 @@ class OneNightWerewolf(Game):
         return role == WEREWOLF
 
     def play(self) -> Play:
-        self.begin(centre=self.spec.centre, rounds=self.spec.rounds)
+        self.begin(centre=self.options.centre, rounds=self.options.rounds)
         self.day = 1
         yield from self._night()
         self.log(EventKind.DAY, Phase.DISCUSSION)
-        yield from discuss(self, self.spec.rounds)
+        yield from discuss(self, self.options.rounds)
         votes = yield from ballot(self, Phase.VOTING)
         return self._end(self._exile(votes))
 
@@ -90,26 +86,15 @@ class OneNightWerewolf(Game):
         asks = [self.ask(name, AskKind.INVESTIGATE, Phase.NIGHT, options=self.others(name)) for name in seers]
         replies = yield self.batch(asks)
         for ask, reply in zip(asks, replies, strict=True):
-            target, why = legal_choice(ask, reply, self.random)
-            seat, data = ask.seat, {"role": self.roles[target]}
-            self.log(
-                EventKind.INVESTIGATION,
-                Phase.NIGHT,
-                actor=seat,
-                target=target,
-                audience=(seat,),
-                fallback=why,
-                data=data,
-            )
+            investigate(self, ask.seat, *legal_choice(ask, reply, self.random))
 
     def _exile(self, votes: list[str]) -> tuple[str, ...]:
         """The exiled players, in seating order."""
-        counts = Counter(votes)
-        most = max(counts.values())
-        exiled = tuple(name for name in self.names if counts[name] == most) if most >= NEEDED else ()
+        gone = all_with_most(votes, NEEDED)
+        exiled = tuple(name for name in self.names if name in gone)
         for name in exiled:
             self.alive.remove(name)
-            self.log(EventKind.EXILE, Phase.VOTING, target=name, data={"votes": most, "needed": NEEDED})
+            self.log(EventKind.EXILE, Phase.VOTING, target=name, data={"votes": votes.count(name), "needed": NEEDED})
         if not exiled:
             self.log(EventKind.NO_EXILE, Phase.VOTING, data={"needed": NEEDED})
         return exiled

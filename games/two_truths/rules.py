@@ -44,10 +44,7 @@ class TwoTruths(Game):
     """One game of two truths and a lie."""
 
     name: ClassVar[str] = "two-truths"
-
-    def __init__(self, spec: TwoTruthsSpec, seed: int = 0, game_id: str = "two-truths") -> None:
-        super().__init__(spec, seed, game_id)
-        self.spec = spec
+    options: TwoTruthsSpec
 
     def team(self, role: str) -> str:
         return TELLER if role == TELLER else GUESSERS
@@ -56,10 +53,10 @@ class TwoTruths(Game):
         return role == TELLER
 
     def play(self) -> Play:
-        self.begin(guessers=self.spec.guessers, turns=self.spec.turns)
+        self.begin(guessers=self.options.guessers, turns=self.options.turns)
         (teller,), right = self.holding(TELLER), list[bool]()
         self.log(EventKind.ACT, Phase.SETUP, actor=teller, text="tells.")
-        for _ in range(self.spec.turns):
+        for _ in range(self.options.turns):
             self.day += 1
             self.log(EventKind.DAY, Phase.DISCUSSION)
             right += yield from self._turn(teller)

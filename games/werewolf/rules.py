@@ -47,10 +47,10 @@ from liescope.games.shared_rules import (
     ballot,
     before_votes,
     legal_choice,
+    more_than_half,
     notes,
     plurality,
     speech,
-    strict_majority,
     talk,
 )
 
@@ -105,10 +105,7 @@ class Werewolf(Game):
     """One game of Werewolf. Raises UsageError if no game can be played with this spec."""
 
     name: ClassVar[str] = "werewolf"
-
-    def __init__(self, spec: WerewolfSpec = TRIADIC, seed: int = 0, game_id: str = "werewolf") -> None:
-        super().__init__(spec, seed, game_id)
-        self.spec = spec
+    options: WerewolfSpec
 
     def team(self, role: str) -> str:
         return _TEAMS.get(role, VILLAGERS)
@@ -119,7 +116,7 @@ class Werewolf(Game):
     def play(self) -> Play:
         self._setup()
         outcome = yield from self._days()
-        if self.spec.learning:
+        if self.options.learning:
             yield from self._reflect()
         return outcome
 
@@ -130,17 +127,17 @@ class Werewolf(Game):
             if outcome := self._over():
                 return outcome
             self.log(EventKind.DAY, Phase.DISCUSSION)
-            yield from talk(self, Phase.DISCUSSION, self.spec.debate_turns)
+            yield from talk(self, Phase.DISCUSSION, self.options.debate_turns)
             voted_for = yield from self._first_vote()
-            yield from talk(self, Phase.DEFENCE, self.spec.defence_turns, voted_for)
+            yield from talk(self, Phase.DEFENCE, self.options.defence_turns, voted_for)
             exiled = yield from self._revote()
-            if outcome := self._over(exiled, last_day=self.day == self.spec.days):
+            if outcome := self._over(exiled, last_day=self.day == self.options.days):
                 return outcome
 
     # The phases
 
     def _setup(self) -> None:
-        spec = self.spec
+        spec = self.options
         self.begin(debate_turns=spec.debate_turns, defence_turns=spec.defence_turns, days=spec.days)
         wolves = self.holding(WEREWOLF, alive=False)
         if len(wolves) > 1:
@@ -204,7 +201,7 @@ class Werewolf(Game):
 
     def _first_vote(self) -> Generator[Asks, Replies, tuple[str, ...]]:
         """Everybody votes simultaneously, each with a reason; returns those who got votes, most votes first."""
-        limit = self.spec.message_limit
+        limit = self.options.message_limit
         yield from before_votes(self, Phase.VOTING)
         asks = [
             self.ask(name, AskKind.EXPLAINED_VOTE, Phase.VOTING, options=self.others(name), limit=limit)
@@ -224,7 +221,7 @@ class Werewolf(Game):
         """Everybody votes simultaneously; returns who is exiled."""
         votes = yield from ballot(self, Phase.REVOTE)
         needed = len(self.alive) // 2 + 1
-        exiled = strict_majority(votes, len(self.alive))
+        exiled = next(iter(more_than_half(votes)), None)
         if exiled is None:
             self.log(EventKind.NO_EXILE, Phase.REVOTE, data={"needed": needed})
         else:
@@ -266,9 +263,6 @@ class DyadicWerewolf(Werewolf):
     """The control without a jester: one more villager instead (Triadic Werewolf paper, section 5.2)."""
 
     name: ClassVar[str] = "dyadic-werewolf"
-
-    def __init__(self, spec: WerewolfSpec = DYADIC, seed: int = 0, game_id: str = "dyadic-werewolf") -> None:
-        super().__init__(spec, seed, game_id)
 
 
 def exiled_jesters(record: GameRecord) -> Iterator[Contest]:

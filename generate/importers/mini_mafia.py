@@ -17,16 +17,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from liescope.common.errors import BadData
 from liescope.common.settings import OptionsModel
 from liescope.games.core import Ask, AskKind, EventKind, Phase, Reply
-from liescope.games.mafia.rules import DETECTIVE, MAFIA, MAFIOSO, MINI_MAFIA, TOWN, VILLAGER, MiniMafia
+from liescope.games.mafia.rules import DETECTIVE, MAFIOSO, MINI_MAFIA, VILLAGER, MiniMafia
 from liescope.games.record import GameRecord, Source, record
-from liescope.games.shared_rules import speech
-from liescope.generate.importers.game_reader import read_as
+from liescope.games.shared_rules import most_voted, speech
+from liescope.generate.importers.game_reader import list_of, read_as, shape
 from liescope.generate.importers.importer_protocol import Imported, Importer, Rejected, attempt
+from liescope.generate.importers.statement_rows import UNKNOWN_MODEL
 from liescope.generate.importers.text_files import read_objects
 from liescope.labeling.conditions import IMPORTED, PROMPTS, SETTINGS, setting_words
 from liescope.labeling.label import CUT_TEXT, LOST_TEXT, MAYBE_CUT
@@ -46,7 +47,6 @@ PAPER_NAMES = {
 }
 """The paper's name for a model, by the log's."""
 
-UNKNOWN_MODEL = "unknown"
 ROLES = (MAFIOSO, DETECTIVE, VILLAGER)
 SILENCED = "the published log says that the message could not be read"
 DRAWN = "the published log says that the vote was drawn, as the answer could not be read"
@@ -58,23 +58,14 @@ _VERSION = re.compile(r"_(v\d+(?:\.\d+)*)$")
 # The log
 
 
-class _Player(BaseModel):
-    model_config = ConfigDict(strict=True)
-
-    name: str
-    role: Literal["mafioso", "detective", "villager"]
-    alive: bool
-    imprisoned: bool
-    memory: list[str]
-
-
-class _Log(BaseModel):
-    model_config = ConfigDict(strict=True)
-
-    game_id: str
-    players: list[_Player]
-    game_number: Any = None
-    timestamp: Any = None
+_PLAYER = shape(
+    name=str,
+    role=Literal["mafioso", "detective", "villager"],
+    alive=bool,
+    imprisoned=bool,
+    memory=list[str],
+)
+_LOG = shape(game_id=str, players=list_of(_PLAYER), game_number=(Any, None), timestamp=(Any, None))
 
 
 class _Kind(StrEnum):
@@ -192,19 +183,15 @@ class _Game:
     revealed: bool
     warned: bool
 
-    def holding(self, role: str) -> str:
-        """The player with a role that one player has."""
-        return next(name for name, held in self.roles.items() if held == role)
 
-
-def _read(log: _Log) -> _Game:
+def _read(log: Any) -> _Game:
     """Raises BadData if the log contradicts itself or the rules."""
     roles = _roles(log)
     killed = _one([player.name for player in log.players if not player.alive], "killed players")
     arrested = _one([player.name for player in log.players if player.imprisoned], "arrested players")
     memories = _memories(log)
-    game = _public(log, memories, roles, killed, arrested)
-    detective, mafioso = game.holding(DETECTIVE), game.holding(MAFIOSO)
+    death, said, votes = _public(log, memories, roles, killed, arrested)
+    detective, mafioso = (next(name for name in roles if roles[name] == role) for role in (DETECTIVE, MAFIOSO))
     if roles[killed] != VILLAGER:
         raise BadData(f"{killed}, the {roles[killed]}, was killed; by the rules it is a villager")
     told = {
@@ -221,10 +208,10 @@ def _read(log: _Log) -> _Game:
         if told[kind] != facts:
             who = min(told[kind] ^ facts)[0]
             raise BadData(f"{who} does not remember {kind.value} as the log and the rules have it")
-    return replace(game, warned=bool(told[_Kind.WARNED]))
+    return _Game(roles, killed, arrested, said, votes, bool(death.role), bool(told[_Kind.WARNED]))
 
 
-def _roles(log: _Log) -> dict[str, str]:
+def _roles(log: Any) -> dict[str, str]:
     for player in log.players:
         name = player.name
         if not name.strip() or len(name) > LONGEST_NAME or _IN_SENTENCES & {*name} or not name.isprintable():
@@ -237,7 +224,7 @@ def _roles(log: _Log) -> dict[str, str]:
     if sorted(roles.values()) != sorted(MINI_MAFIA.deck()):
         held = ", ".join(f"{count} {role}" for role, count in sorted(Counter(roles.values()).items()))
         raise BadData(f"the players are {held}; Mini-Mafia has a mafioso, a detective and two villagers")
-    return dict(roles)
+    return roles
 
 
 def _one(found: Sequence[str], what: str) -> str:
@@ -246,7 +233,7 @@ def _one(found: Sequence[str], what: str) -> str:
     return found[0]
 
 
-def _memories(log: _Log) -> dict[str, list[_Sentence]]:
+def _memories(log: Any) -> dict[str, list[_Sentence]]:
     wording = _Wording([player.name for player in log.players])
     memories: dict[str, list[_Sentence]] = {}
     for player in log.players:
@@ -262,9 +249,9 @@ def _memories(log: _Log) -> dict[str, list[_Sentence]]:
 
 
 def _public(
-    log: _Log, memories: Mapping[str, Sequence[_Sentence]], roles: Mapping[str, str], killed: str, arrested: str
-) -> _Game:
-    """What everyone saw, as whoever stayed to the end remembers it."""
+    log: Any, memories: Mapping[str, Sequence[_Sentence]], roles: Mapping[str, str], killed: str, arrested: str
+) -> tuple[_Sentence, Sequence[_Message], Sequence[_Vote]]:
+    """What everyone saw, as whoever stayed to the end remembers it: who was killed, what was said, the votes."""
     stayed = [player.name for player in log.players if player.alive and not player.imprisoned]
     public = {name: [one for one in memory if one.kind in _PUBLIC] for name, memory in memories.items()}
     witness = max(stayed, key=lambda name: len(public[name]))
@@ -296,15 +283,9 @@ def _public(
         raise BadData(f"the votes are not one by each of {', '.join(living)}")
     if odd := [vote for vote in votes.votes if vote.target in (vote.voter, killed)]:
         raise BadData(f"{odd[0].voter} votes for {odd[0].target}, who cannot be voted for")
-    if arrested not in (top := _most_voted(votes.votes)):
+    if arrested not in (top := most_voted([vote.target for vote in votes.votes])):
         raise BadData(f"the log says that {arrested} was arrested, its votes arrest {' or '.join(top)}")
-    return _Game(roles, killed, arrested, messages, votes.votes, bool(death.role), False)
-
-
-def _most_voted(votes: Sequence[_Vote]) -> list[str]:
-    """Who got the most votes, in the order first voted for."""
-    counts = Counter(vote.target for vote in votes)
-    return [name for name, count in counts.items() if count == max(counts.values())]
+    return death, messages, votes.votes
 
 
 def _played(game_id: str, told: _Game) -> MiniMafia:
@@ -318,19 +299,11 @@ def _played(game_id: str, told: _Game) -> MiniMafia:
         mutual_discovery=told.warned,
     )
     game = MiniMafia(spec, 0, game_id)
-    detective, mafioso = told.holding(DETECTIVE), told.holding(MAFIOSO)
+    (detective,), (mafioso,) = game.holding(DETECTIVE), game.holding(MAFIOSO)
     game.set_up()
     game.day = 1
     game.log(EventKind.NIGHT, Phase.NIGHT)
-    drawn = {"drawn": True}  # by the authors' engine, at random
-    game.log(EventKind.KILL, Phase.NIGHT, actor=mafioso, target=told.killed, audience=(mafioso,), data=drawn)
-    game.alive.remove(told.killed)
-    revealed = {"role": VILLAGER} if told.revealed else {}
-    game.log(EventKind.DEATH, Phase.NIGHT, target=told.killed, data=revealed)
-    who: Any = {"actor": detective, "target": mafioso}
-    game.log(EventKind.INVESTIGATION, Phase.NIGHT, **who, audience=(detective,), data={"role": MAFIOSO, **drawn})
-    if told.warned:
-        game.log(EventKind.DISCOVERY, Phase.NIGHT, **who, audience=(detective, mafioso))
+    game.acted(mafioso, told.killed, "", [(detective, mafioso, "")], drawn=True)  # by the authors' engine, at random
     game.log(EventKind.DAY, Phase.DISCUSSION)
     for at, message in enumerate(told.said):
         ask = Ask(game_id, 0, message.speaker, AskKind.SPEAK, 1, Phase.DISCUSSION, at // 3 + 1)
@@ -339,9 +312,7 @@ def _played(game_id: str, told: _Game) -> MiniMafia:
     for vote in told.votes:
         fallback = DRAWN if vote.drawn else ""
         game.log(EventKind.VOTE, Phase.VOTING, actor=vote.voter, target=vote.target, fallback=fallback)
-    game.alive.remove(told.arrested)
-    tied = _most_voted(told.votes)
-    game.log(EventKind.ARREST, Phase.VOTING, target=told.arrested, data={"tied": tied} if len(tied) > 1 else {})
+    game.arrest(told.arrested, most_voted([vote.target for vote in told.votes]))
     return game
 
 
@@ -379,7 +350,7 @@ class MiniMafiaImporter(Importer):
                 yield attempt(source.name, line, named if isinstance(named, str) else "", partial(self._record, entry))
 
     def _record(self, entry: Mapping[str, Any]) -> GameRecord:
-        log: _Log = read_as(_Log, entry)
+        log = read_as(_LOG, entry)
         told = _read(log)
         game = _played(log.game_id, told)
         batch = log.game_id.partition("_game_")[0]
@@ -388,16 +359,14 @@ class MiniMafiaImporter(Importer):
         notes = self._notes(batch, configs)
         meta = {"batch": batch, "number": log.game_number, "timestamp": log.timestamp}
         meta |= {"players": configs} if configs else {}
-        settings = {IMPORTED: self.format, "rounds": setting_words(game.spec.rounds)}
-        settings |= {name: setting_words(getattr(game.spec, name)) for name in ("reveal_dead", "mutual_discovery")}
+        settings = {IMPORTED: self.format, "rounds": setting_words(game.options.rounds)}
+        settings |= {name: setting_words(getattr(game.options, name)) for name in ("reveal_dead", "mutual_discovery")}
         if version := _VERSION.search(batch):
             meta["prompt_version"] = settings[PROMPTS] = version[1]
         meta |= {"import_notes": notes} if notes else {}
         made = record(
             game,
-            game.end(TOWN, "every mafioso is out of the game")
-            if told.roles[told.arrested] == MAFIOSO
-            else game.end(MAFIA, "the days ran out with a mafioso in the game"),
+            game.over(last_day=True),
             {name: (models[role], Source.IMPORTED) for name, role in told.roles.items()},
             cell=" | ".join(models[role] for role in ROLES),  # named like the cells of a tournament
             meta={**meta, SETTINGS: settings},

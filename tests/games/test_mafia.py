@@ -64,7 +64,7 @@ def test_each_round_asks_everyone_alive_once_and_then_all_vote_at_once(rounds: i
 def test_every_deal_of_roles_over_names_is_equally_likely() -> None:
     deals = set(permutations(MINI_MAFIA.deck()))
     assert len(deals) == 12
-    dealt = Counter(tuple(MiniMafia(seed=seed).roles.values()) for seed in range(2400))
+    dealt = Counter(tuple(MiniMafia(MINI_MAFIA, seed).roles.values()) for seed in range(2400))
     even(dealt, deals, 40)
 
 

@@ -15,7 +15,7 @@ from tests.golden.by_hand import JESTER_EXILED, VILLAGERS_SAVED, Hand
 
 def frozen(hand: Hand, assess: bool = False) -> GameRecord:
     made = hand.make()
-    session = start(lambda: Werewolf(made.spec.replaced(assess=assess), made.seed, "g"))
+    session = start(lambda: Werewolf(made.options.replaced(assess=assess), made.seed, "g"))
     drive(session, hand.answer)
     return record(
         session.game, session.outcome, dict.fromkeys(session.game.names, ("m", Source.MODEL)), "cell", meta={"turn": 3}
@@ -49,7 +49,7 @@ def test_judging_asks_for_what_playing_with_assessments_asks_for_of_the_same_sea
             live.append((ask.seat, ask.kind, ask.day, ask.phase, ask.round, [e for e in view if e.kind not in OWN]))
         return VILLAGERS_SAVED.answer(ask, view)
 
-    drive(start(lambda: Werewolf(made.spec.replaced(assess=True), made.seed, "g")), noted)
+    drive(start(lambda: Werewolf(made.options.replaced(assess=True), made.seed, "g")), noted)
     _, asked = judge(frozen(VILLAGERS_SAVED, assess=True), RatingSpec())
     late = [(a.seat, a.kind, a.day, a.phase, a.round, [e for e in view if e.kind not in OWN]) for a, view in asked]
     assert late == live

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from liescope.games.mafia.rules import MiniMafia
+from liescope.games.mafia.rules import MINI_MAFIA, MiniMafia
 from liescope.games.record import GameRecord, Source, record
 from liescope.generate.corpus.open import open_games
 from liescope.generate.runs.play import play
@@ -18,7 +18,7 @@ from liescope.labeling.record_rows import game_row
 
 
 def game_with(meta: Mapping[str, Any]) -> GameRecord:
-    game = MiniMafia(seed=1, game_id="g")
+    game = MiniMafia(MINI_MAFIA, 1, "g")
     players = dict.fromkeys(game.names, ("m", Source.MODEL))
     return record(game, None, players, failure="it broke off", meta=meta)
 

@@ -9,7 +9,7 @@ from liescope.benchmark.analyses.first_claim import ANSWERS, answers, ballots
 from liescope.benchmark.analyses.frames import Frames
 from liescope.games.core import EventKind
 from liescope.games.game_registry import SIDES
-from liescope.games.one_night.rules import OneNightWerewolf
+from liescope.games.one_night.rules import TABLE, OneNightWerewolf
 from liescope.games.record import GameRecord
 from tests.benchmark.analyses.made import column_wise, load_frames, made, table_of
 from tests.benchmark.analyses.spoken import MAFIA_WINS, TOWN_WINS, spoken
@@ -112,7 +112,7 @@ def test_the_ballot_is_counted_again_with_one_vote_changed() -> None:
 
 def test_every_ballot_of_every_game_ends_as_its_tally_says(records: tuple[GameRecord, ...]) -> None:
     last = {"mini-mafia": "voting", "werewolf": "revote", "dyadic-werewolf": "revote", "one-night-werewolf": "voting"}
-    nights = [finished(lambda n=n: OneNightWerewolf(seed=n, game_id=f"night {n}"), "a", n) for n in range(12)]
+    nights = [finished(lambda n=n: OneNightWerewolf(TABLE, n, f"night {n}"), "a", n) for n in range(12)]
     seen = set()
     for game in (*records, *nights):
         days = {event.day for event in game.events if event.kind is EventKind.VOTE}

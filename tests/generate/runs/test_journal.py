@@ -12,7 +12,7 @@ import pytest
 
 from liescope.common.errors import BadData, UsageError
 from liescope.data_cards.tables import TABLES
-from liescope.games import MiniMafia, drive, start
+from liescope.games import MINI_MAFIA, MiniMafia, drive, start
 from liescope.games.core import Ask, AskKind, Assessment, Phase, Reply
 from liescope.games.record import GameRecord, Source, Status, record
 from liescope.generate.players.player_protocol import Attempt, EndpointFacts
@@ -32,7 +32,7 @@ def played(number: int, journal: Journal | None = None) -> GameRecord:
             journal.log_reply(ask, "m", reply)
         return reply
 
-    session = start(lambda: MiniMafia(seed=number, game_id=game_id))
+    session = start(lambda: MiniMafia(MINI_MAFIA, number, game_id))
     drive(session, answer)
     who = dict.fromkeys(session.game.names, ("m", Source.SCRIPTED))
     return record(session.game, session.outcome, who, "m | m | m")
