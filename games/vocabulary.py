@@ -153,15 +153,15 @@ class FoundClaim:
     subject: the player it is about (the speaker for a promise); object: a team ("mafia", "town", "villagers"), a role,
     "" for a protection and for an investigation without a result, or whom the promised act is for, "" if left open. A
     claim about oneself gives the role: "mafioso" rather than "mafia". denied: the claim is that this is not so. start,
-    end: the characters of the statement that it was read from.
+    end: the characters of the statement that it was read from, None if it was read from none.
     """
 
     kind: str
     subject: str
     object: str
     denied: bool
-    start: int
-    end: int
+    start: int | None = None
+    end: int | None = None
 
     @property
     def value(self) -> str:
@@ -171,7 +171,8 @@ class FoundClaim:
     @property
     def normal(self) -> str:
         """The claim as one text, such as "role(Alice)=detective", "not guilt(Bob)=werewolf", "investigation(Bob)"."""
-        return normal_form(self.kind, self.subject, self.object, self.denied)
+        target = f"={self.object}" if self.object else ""
+        return f"{'not ' if self.denied else ''}{self.kind}({self.subject}){target}"
 
     @classmethod
     def of(cls, normal: str) -> FoundClaim:
@@ -179,7 +180,7 @@ class FoundClaim:
         found = _NORMAL.fullmatch(normal)
         if found is None:
             raise ValueError(f"{normal!r} is no claim")
-        return cls(found["kind"], found["subject"], found["object"] or "", bool(found["denied"]), 0, 0)
+        return cls(found["kind"], found["subject"], found["object"] or "", bool(found["denied"]))
 
     def sentence(self, speaker: str) -> str:
         """The claim as a sentence in the third person. speaker: who made it."""
@@ -194,8 +195,3 @@ class FoundClaim:
         return (
             f"{self.subject} is {no}one of the {self.object}." if self.object else f"{self.subject} is {no}{self.kind}."
         )
-
-
-def normal_form(kind: str, subject: str, object: str, denied: bool) -> str:
-    """A claim as one text; see `FoundClaim.normal`."""
-    return f"{'not ' if denied else ''}{kind}({subject}){f'={object}' if object else ''}"

@@ -46,17 +46,11 @@ def condition_of(record: GameRecord) -> str:
 
 @lru_cache(maxsize=64)
 def _differences(game: str, seats: int, found: tuple[tuple[str, str], ...]) -> str:
-    defaults = {**_defaults(game), **_DEFAULTS, "names": setting_words(NAMES[:seats])} if found else {}
+    own = {name: setting_words(value) for name, value in GAMES[game].spec} if game in GAMES else {}
+    defaults = {**own, **_DEFAULTS, "names": setting_words(NAMES[:seats])} if found else {}
     return " ".join(
         f"{name}={value}" for name, value in found if name not in _ELSEWHERE and value != defaults.get(name)
     )
-
-
-def _defaults(game: str) -> dict[str, str]:
-    """The defaults of a game's options; none for an imported game that cannot be played here."""
-    if game not in GAMES:
-        return {}
-    return {name: setting_words(value) for name, value in GAMES[game].spec}
 
 
 def setting_words(value: Any) -> str:

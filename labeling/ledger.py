@@ -19,14 +19,13 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from liescope.data_cards.tables.rows import ClaimRow
 from liescope.games.core import Event, EventKind, Phase
 from liescope.games.facts import ClaimData
 from liescope.games.game_registry import GAMES, WORDS
 from liescope.games.record import GameRecord
-from liescope.games.vocabulary import PROMISES, FoundClaim, Promise, normal_form
+from liescope.games.vocabulary import PROMISES, FoundClaim, Promise
 from liescope.labeling.claims import find_claims
 from liescope.labeling.conditions import origin_of
 from liescope.labeling.model_claims import model_claims
@@ -95,18 +94,12 @@ def claim_rows(record: GameRecord) -> tuple[ClaimRow, ...]:
 _ASIDE = re.compile(r"\((?:voice|sound): [^()\n]{0,100}\)")  # a direction for a speaking voice, not said
 
 
-def _blank(aside: re.Match[str]) -> str:
-    return " " * len(aside[0])
-
-
 def _read_by_rules(record: GameRecord) -> Sequence[ClaimRow]:
     names = tuple(seat.name for seat in record.seats)
-    found = (
-        (event, find_claims(_ASIDE.sub(_blank, event.text), event.actor or "", names, record.game))
-        for event in record.events
-        if event.kind is EventKind.STATEMENT
-    )
-    return checked_claims(record, RULES, found)
+    said = [event for event in record.events if event.kind is EventKind.STATEMENT]
+    texts = (_ASIDE.sub(lambda aside: " " * len(aside[0]), event.text) for event in said)
+    claims = (find_claims(text, one.actor or "", names, record.game) for one, text in zip(said, texts, strict=True))
+    return checked_claims(record, RULES, zip(said, claims, strict=True))
 
 
 def checked_claims(
@@ -126,24 +119,23 @@ def checked_claims(
                 checked = check_promise(promise, claim, event, record)
                 kept, standing = {TRUE: True, FALSE: False}.get(checked.verdict), UNDECIDABLE
             else:
-                kept, checked = None, truth.check(claim, event)
-                checked, standing = _standing(claim, checked, event, heard, truth.teams)
+                told = (one for one, other in heard if _told(one, event) and says_as_much(other, claim, truth.teams))
+                kept, (checked, standing) = None, _standing(truth.check(claim, event), told)
             rows.append(_row(record, origin, event, claim, checked, standing, kept))
         heard += [(event, claim) for claim in claims if claim.kind not in promises]
     return rows
 
 
-def _standing(
-    claim: FoundClaim, checked: Checked, said: Event, heard: Sequence[tuple[Event, FoundClaim]], teams: dict[str, str]
-) -> tuple[Checked, str]:
-    """The class of a claim other than a promise, and the claim and statement that the speaker took it from, if any."""
-    if checked.verdict == UNVERIFIABLE:
+def _standing(checked: Checked, sources: Iterator[Event]) -> tuple[Checked, str]:
+    """The class of a claim other than a promise, and, as evidence, the statement that the speaker took it from, if any.
+    sources: earlier statements that said as much in its hearing.
+    """
+    if checked.verdict == UNVERIFIABLE or checked.known is None:
         return checked, UNDECIDABLE
     true = checked.verdict == TRUE
     if checked.known:
         return checked, TRUTHFUL if true else LIE
-    source = next((event for event, other in heard if _told(event, said) and says_as_much(other, claim, teams)), None)
-    if source is None:
+    if (source := next(sources, None)) is None:
         return checked, UNSUPPORTED
     return replace(checked, evidence=(*checked.evidence, source.index)), TRUTHFUL if true else MISTAKE
 
@@ -160,42 +152,38 @@ def _told(event: Event, said: Event) -> bool:
 
 
 def _row(
-    record: GameRecord, origin: str, said: Event, claim: FoundClaim, checked: Checked, standing: str, kept: bool | None
+    record: GameRecord,
+    origin: str,
+    said: Event,
+    claim: FoundClaim,
+    checked: Checked,
+    standing: str,
+    kept: bool | None,
+    quote: str = "",
 ) -> ClaimRow:
+    """quote: by default, the words at the claim's place."""
+    seat = record.seat(said.actor or "")
     return ClaimRow(
-        **_place(record, said),
+        statement_id=statement_id(record.game_id, said.index),
+        game_id=record.game_id,
+        speaker=seat.name,
+        speaker_role=seat.role,
+        speaker_model=seat.model,
         origin=origin,
         start=claim.start,
         end=claim.end,
-        quote=said.text[claim.start : claim.end],
-        **_content(claim.kind, claim.subject, claim.object, claim.denied),
+        quote=quote or ("" if claim.start is None else said.text[claim.start : claim.end]),
+        kind=claim.kind,
+        subject=claim.subject,
+        object=claim.object,
+        polarity=DENIED if claim.denied else AFFIRMED,
+        normal=claim.normal,
         verdict=checked.verdict,
         evidence=checked.evidence,
         known=checked.known,
         claim_class=standing,
         kept=kept,
     )
-
-
-def _place(record: GameRecord, said: Event) -> dict[str, Any]:
-    seat = record.seat(said.actor or "")
-    return {
-        "statement_id": statement_id(record.game_id, said.index),
-        "game_id": record.game_id,
-        "speaker": seat.name,
-        "speaker_role": seat.role,
-        "speaker_model": seat.model,
-    }
-
-
-def _content(kind: str, subject: str, object: str, denied: bool) -> dict[str, Any]:
-    return {
-        "kind": kind,
-        "subject": subject,
-        "object": object,
-        "polarity": DENIED if denied else AFFIRMED,
-        "normal": normal_form(kind, subject, object, denied),
-    }
 
 
 # Imported claims: the importer gives the verdict
@@ -220,30 +208,18 @@ def _imported_row(
     record: GameRecord, origin: str, said: Event, claim: ClaimData, heard: Sequence[tuple[Event, ClaimRow]]
 ) -> ClaimRow:
     """A lie, or truthful, only where the importer says that the speaker could know."""
-    subject, object, denied = claim.get("subject") or "", claim.get("object") or "", claim.get("polarity") == DENIED
-    content = _content(claim["kind"], subject, object, denied)
-    start, end, verdict, known = claim.get("start"), claim.get("end"), claim.get("verdict"), claim.get("known")
-    evidence, standing = tuple(claim.get("evidence") or ()), UNDECIDABLE
-    if verdict in (TRUE, FALSE) and known is not None:
-        source = next((event for event, row in heard if row.normal == content["normal"] and _told(event, said)), None)
-        standing = UNSUPPORTED
-        if known:
-            standing = TRUTHFUL if verdict == TRUE else LIE
-        elif source:
-            standing, evidence = TRUTHFUL if verdict == TRUE else MISTAKE, (*evidence, source.index)
-    return ClaimRow(
-        **_place(record, said),
-        origin=origin,
-        start=start,
-        end=end,
-        quote=claim.get("quote") or ("" if start is None else said.text[start:end]),
-        **content,
-        verdict=verdict or UNVERIFIABLE,
-        evidence=evidence,
-        known=known,
-        claim_class=standing,
-        kept=claim.get("kept"),
+    found = FoundClaim(
+        claim["kind"],
+        claim.get("subject") or "",
+        claim.get("object") or "",
+        claim.get("polarity") == DENIED,
+        claim.get("start"),
+        claim.get("end"),
     )
+    sources = (event for event, row in heard if row.normal == found.normal and _told(event, said))
+    evidence = tuple(claim.get("evidence") or ())
+    checked, standing = _standing(Checked(claim.get("verdict") or UNVERIFIABLE, evidence, claim.get("known")), sources)
+    return _row(record, origin, said, found, checked, standing, claim.get("kept"), claim.get("quote") or "")
 
 
 # Labels

@@ -38,7 +38,7 @@ def standing(said: Event, claims: Iterable[ClaimData], record: GameRecord) -> li
         read = _read(said, claim, tuple(seat.name for seat in record.seats), values, words)
         if read is not None:
             kept.setdefault((read.kind, read.subject, read.object, read.denied), read)
-    return sorted(kept.values(), key=lambda claim: claim.start)
+    return sorted(kept.values(), key=lambda claim: claim.start or 0)
 
 
 def _read(

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any
 
 from liescope.common.leaks import all_without_addresses, without_addresses
@@ -46,7 +46,7 @@ def game_row(record: GameRecord, run: str) -> GameRow:
         cell=without_addresses(record.cell),
         model=model_of(record),
         condition=condition_of(record),
-        settings=_as_json(tuple(settings_of(record).items())),
+        settings=json.dumps(settings_of(record), ensure_ascii=False, sort_keys=True),
         prompt_version=prompt_version_of(record),
         learning=bool(meta.get("learning", False)),
         turn=meta.get("turn"),
@@ -177,11 +177,6 @@ def _sources(record: GameRecord) -> set[str]:
     """The sources of a game's words: its seats, and people who held them before it was continued."""
     before = record.meta.get("fork", {}).get("people")
     return {seat.source.value for seat in record.seats} | ({Source.HUMAN.value} if before else set())
-
-
-@lru_cache(maxsize=64)
-def _as_json(settings: tuple[tuple[str, str], ...]) -> str:
-    return json.dumps(dict(settings), ensure_ascii=False, sort_keys=True)
 
 
 def family_of(record: GameRecord) -> str | None:

@@ -31,12 +31,12 @@ TRUE, FALSE, UNVERIFIABLE = "true", "false", "unverifiable"
 @dataclass(frozen=True, slots=True)
 class Checked:
     """A claim checked against the log: the verdict, the indices of the events that prove it, whether the speaker could
-    know it.
+    know it, None where a source does not say.
     """
 
     verdict: str
     evidence: tuple[int, ...]
-    known: bool
+    known: bool | None
 
 
 UNDECIDED = Checked(UNVERIFIABLE, (), known=False)
