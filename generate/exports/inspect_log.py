@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from importlib.metadata import version
@@ -20,7 +20,6 @@ from typing import IO, Any, ClassVar
 from urllib.parse import quote
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-from liescope.common.errors import BadData
 from liescope.common.leaks import all_without_addresses, without_addresses
 from liescope.data_cards.tables import TARGETS
 from liescope.data_cards.tables.rows import GameRow, StatementRow
@@ -36,6 +35,8 @@ from liescope.labeling.conditions import settings_of
 
 _VERSION = 2  # version of the eval log layout
 _SUMMARY = 1000  # characters of a text in a summary, as inspect_ai cuts them
+Usage = Counter[str]
+"""Tokens and cost, as inspect_ai counts them: input_tokens are those that no cache held."""
 
 
 class InspectExporter(Exporter):
@@ -47,8 +48,7 @@ class InspectExporter(Exporter):
 
     def write(self, source: GamesSource, games: Iterator[SourceGame], folder: Path, tally: Tally) -> None:
         journal = source.journal
-        if journal is None:
-            raise BadData(f"{source.folder} is a corpus, which holds no calls; an eval log is made of a run")
+        assert journal is not None  # needs_run
         # Runs keep no clock times, and equal runs must give equal bytes.
         began = datetime.fromtimestamp((journal.path / PLAN_FILE).stat().st_mtime, UTC)
         name = quote(source.name, safe="")
@@ -75,7 +75,7 @@ class _Sums:
         self.seconds = 0.0
         self.winners: Counter[str] = Counter()
         self.values: dict[str, list[float]] = defaultdict(lambda: [0, 0.0])  # by score: count and sum
-        self.by_model: dict[str, Usage] = defaultdict(Usage)
+        self.by_model: dict[str, Usage] = defaultdict(Counter)
 
     def add(self, sample: Mapping[str, Any]) -> None:
         self.samples += 1
@@ -88,7 +88,7 @@ class _Sums:
                 self.values[name][0] += 1
                 self.values[name][1] += score["value"]
         for name, usage in sample["model_usage"].items():
-            self.by_model[name].add(usage)
+            self.by_model[name].update(usage)
 
     def scores(self) -> list[dict[str, Any]]:
         decided = sum(self.winners.values())
@@ -147,7 +147,7 @@ def _header(head: Mapping[str, Any], began: datetime, sums: _Sums) -> dict[str, 
         "stats": {
             "started_at": began.isoformat(timespec="seconds"),
             "completed_at": datetime.fromtimestamp(began.timestamp() + sums.seconds, UTC).isoformat(),
-            "model_usage": {model: asdict(usage) for model, usage in sums.by_model.items()},
+            "model_usage": sums.by_model,
         },
     }
 
@@ -183,26 +183,6 @@ _HIDDEN = frozenset({EventKind.ROLE, EventKind.BID, EventKind.SELF_REPORT, Event
 }
 
 
-@dataclass(slots=True)
-class Usage:
-    """Tokens and cost, as inspect_ai counts them: input_tokens are those that no cache held."""
-
-    input_tokens: int = 0
-    output_tokens: int = 0
-    total_tokens: int = 0
-    input_tokens_cache_read: int | None = None
-    total_cost: float | None = None
-
-    def add(self, other: Mapping[str, Any]) -> None:
-        self.input_tokens += other["input_tokens"]
-        self.output_tokens += other["output_tokens"]
-        self.total_tokens += other["total_tokens"]
-        if (cached := other["input_tokens_cache_read"]) is not None:
-            self.input_tokens_cache_read = (self.input_tokens_cache_read or 0) + cached
-        if (cost := other["total_cost"]) is not None:
-            self.total_cost = (self.total_cost or 0.0) + cost
-
-
 class _Clock:
     """Times and names of a sample's events. seconds: of waiting for replies so far."""
 
@@ -230,12 +210,12 @@ def sample_of(game: SourceGame, journal: Journal, shown: Shown, began: datetime)
     """
     record, row = game.record, game.row
     clock = _Clock(record.game_id, began)
-    by_model: dict[str, Usage] = defaultdict(Usage)
+    by_model: dict[str, Usage] = defaultdict(Counter)
     events = []
     for event in _events(record, journal, shown, clock):
         events.append(event)
         if event["event"] == "model" and "cache" not in event and (usage := event["output"].get("usage")):
-            by_model[event["model"]].add(usage)
+            by_model[event["model"]].update(usage)
     ended = without_addresses(_ending(row))
     return {
         "id": quote(record.game_id, safe="", errors="replace"),
@@ -248,7 +228,7 @@ def sample_of(game: SourceGame, journal: Journal, shown: Shown, began: datetime)
         "metadata": _metadata(game),
         "store": {},
         "events": events,
-        "model_usage": {model: asdict(usage) for model, usage in by_model.items()},
+        "model_usage": by_model,
         "started_at": began.isoformat(),
         "completed_at": clock.now(),
         "total_time": clock.seconds,
@@ -350,7 +330,7 @@ def _calls(one: AskShown, calls: Sequence[Mapping[str, Any]], shown: Shown, cloc
                     }
                 ],
                 "completion": words,
-                **({"usage": asdict(usage)} if usage else {}),
+                **({"usage": usage} if usage else {}),
                 "time": seconds,
                 **({"response_id": call["response_id"]} if call["response_id"] else {}),
             },
@@ -381,10 +361,11 @@ def _reply_words(one: AskShown) -> str:
     return "\n".join(part for part in (*parts, None if reply.form is None else str(dict(reply.form))) if part)
 
 
-def _usage(call: Mapping[str, Any]) -> Usage | None:
+def _usage(call: Mapping[str, Any]) -> dict[str, Any]:
+    """As far as it is known."""
     prompt, cached, completion = call["prompt_tokens"], call["cached_tokens"], call["completion_tokens"]
     if prompt is None and completion is None:
-        return None
-    return Usage(
-        max((prompt or 0) - (cached or 0), 0), completion or 0, (prompt or 0) + (completion or 0), cached, call["cost"]
-    )
+        return {}
+    tokens = {"input_tokens": max((prompt or 0) - (cached or 0), 0), "output_tokens": completion or 0}
+    tokens |= {"total_tokens": (prompt or 0) + (completion or 0), "input_tokens_cache_read": cached}
+    return {name: count for name, count in {**tokens, "total_cost": call["cost"]}.items() if count is not None}
