@@ -104,9 +104,7 @@ class _Role:
     def _name_roles(
         self, seen: Knowledge, options: tuple[str, ...], _: Skills, __: Random
     ) -> dict[str, tuple[str, ...]]:
-        deal, beliefs = Dealing(seen.public.counts, self._role, options), self._beliefs(seen)
-        for name, role in {**dict.fromkeys(seen.partners, self._role), **seen.results}.items():
-            deal.give(role, [name])
+        deal, beliefs = Dealing(seen, options), self._beliefs(seen)
         for role in self._deceivers:
             deal.give(role, sorted(beliefs, key=lambda name: -beliefs[name]))
         return deal.form(max(self._harmless, key=lambda role: seen.public.counts.get(role, 0)))

@@ -290,9 +290,7 @@ def name_roles(seen: Knowledge, options: tuple[str, ...], skills: Skills, random
     """As many mafiosos and detectives as were dealt, without the seat's own role: what the seat knows, then the most
     suspect as mafiosos (drawn with sensitivity v) and those who claimed to be detectives; all others are villagers.
     """
-    deal = Dealing(seen.public.counts, seen.role, options)
-    for name, role in (*dict.fromkeys(seen.partners, MAFIOSO).items(), *seen.results.items()):
-        deal.give(role, [name])
+    deal = Dealing(seen, options)
     scores = suspect(seen)
     cleared = town(seen.public) | {name for name, role in seen.results.items() if role != MAFIOSO}
     doubt = {name: scores[name] - SURE * (name in cleared) for name in options}

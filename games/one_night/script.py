@@ -141,9 +141,7 @@ def rate(seen: Knowledge, said: Heard, skills: Skills, random: Random) -> Assess
 
 def name_roles(seen: Knowledge, options: tuple[str, ...], _: Skills, random: Random) -> dict[str, tuple[str, ...]]:
     """Roles by name: the cards it saw, then whoever claims to be the seer, and the most suspect as werewolves."""
-    deal = Dealing(seen.public.counts, seen.role, options)
-    for name, role in (*dict.fromkeys(seen.partners, WEREWOLF).items(), *seen.results.items()):
-        deal.give(role, [name])
+    deal = Dealing(seen, options)
     beliefs = believe(seen)
     deal.give(
         SEER,

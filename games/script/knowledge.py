@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
-from liescope.games.core import Event, EventKind, Phase
+from liescope.games.core import LEAVES, Event, EventKind, Phase
 from liescope.games.script.hearing import MessageContent, read
 from liescope.games.script.persona import ClaimFinder
 
@@ -196,7 +196,7 @@ class Follower:
                 public.counts = dict(event.data.get("composition", {}))
                 public.rounds = event.data.get("rounds", 0)
                 public.alive = list(public.names)
-            elif kind in _LEAVING and target in public.alive:
+            elif kind in LEAVES and target in public.alive:
                 public.alive.remove(target)
                 (public.killed if kind is EventKind.DEATH else public.exiled).append(target)
                 if role := event.data.get("role"):
@@ -204,9 +204,6 @@ class Follower:
             elif kind is EventKind.END:
                 public.winner = event.data["winner"]
         return public
-
-
-_LEAVING = frozenset({EventKind.DEATH, EventKind.ARREST, EventKind.EXILE})
 
 
 def _learn(known: _Secrets, events: Sequence[Event]) -> _Secrets:

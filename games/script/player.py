@@ -203,14 +203,16 @@ _OTHERS = {
 
 
 class Dealing:
-    """The roles a player names when asked for every player's role: given to names one after the other, no more of each
-    than the game deals. counts: how many of each role are left to give.
+    """The roles a player names when asked for every player's role: given to names one after the other, first to those
+    whose role it knows, no more of each than the game deals.
     """
 
-    def __init__(self, counts: Mapping[str, int], own: str, names: Sequence[str]) -> None:
-        self._left = {**counts, own: counts.get(own, 0) - 1}
+    def __init__(self, seen: Knowledge, names: Sequence[str]) -> None:
+        self._left = {**seen.public.counts, seen.role: seen.public.counts.get(seen.role, 0) - 1}
         self._names = names
         self._given: dict[str, str] = {}
+        for name, role in {**dict.fromkeys(seen.partners, seen.role), **seen.results}.items():
+            self.give(role, [name])
 
     def give(self, role: str, names: Iterable[str]) -> None:
         """Give the role to the first names without one, as long as any of the role are left."""

@@ -117,10 +117,9 @@ def name_roles(seen: Knowledge, options: tuple[str, ...], skills: Skills, random
     oddest as the jester, those who claim to be doctor or seer are believed; all others are villagers.
     """
     public = seen.public
-    deal = Dealing(public.counts, seen.role, options)
+    deal = Dealing(seen, options)
     beliefs, jesters = believe(seen), jesterish(public)
     noise = {name: random.gauss(0.0, 1.0 / (1.0 + max(skills.v, 0.0))) for name in options}
-    deal.give(WEREWOLF, [name for name in options if name in seen.partners or seen.results.get(name) == WEREWOLF])
     if public.winner == JESTER:
         deal.give(JESTER, public.exiled[-1:])
     deal.give(JESTER, sorted(options, key=lambda name: -(jesters[name] + 0.2 * noise[name])))
