@@ -17,8 +17,6 @@ from liescope.games import (
     Game,
     Mafia,
     MafiaSpec,
-    RatedGame,
-    RatingSpec,
     Reply,
     Source,
     Werewolf,
@@ -27,6 +25,7 @@ from liescope.games import (
     record,
     start,
 )
+from liescope.games.rated_game import RatedGame, RatingSpec
 from liescope.generate.players.openai import pace
 from liescope.generate.players.openai.openai_player import OpenAIPlayer, open_openai
 from liescope.generate.players.player_protocol import Attempt, EndpointFacts, PlayerContext
