@@ -102,6 +102,10 @@ class EventKind(StrEnum):
     LESSON_TAGS = "lesson_tags"  # the actor; about a lesson; data: judge, tags {tag: values}
 
 
+LEAVES = frozenset({EventKind.DEATH, EventKind.ARREST, EventKind.EXILE})
+"""The kinds by which the target leaves the game."""
+
+
 class Phase(StrEnum):
     SETUP = "setup"
     NIGHT = "night"

@@ -170,6 +170,11 @@ def remember(event: Event, seat: str) -> str | None:
             return None
 
 
+def remembered(view: Sequence[Event], seat: str, line: Callable[[Event, str], str | None] = remember) -> Narration:
+    """A seat's view as one memory. line: an event as the seat remembers it."""
+    return Narration(tuple(words for event in view if (words := line(event, seat)) is not None))
+
+
 HEAD, SAID, FACT, SECRET = "head", "said", "fact", "secret"
 LATE = "your time was up"
 _PHASES = {

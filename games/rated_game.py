@@ -10,13 +10,11 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from liescope.games.core import Ask, AskKind, Asks, Event, EventKind, Game, Outcome, Phase, Play, Replies, Reply
+from liescope.games.core import LEAVES, Ask, AskKind, Asks, Event, EventKind, Game, Outcome, Phase, Play, Replies, Reply
 from liescope.games.game_options import GameSpec
 from liescope.games.game_registry import find_game
 from liescope.games.record import GameRecord
-from liescope.games.shared_rules import assessment, assessment_asks, notes, sampled
-
-LEAVES = frozenset({EventKind.DEATH, EventKind.ARREST, EventKind.EXILE})
+from liescope.games.shared_rules import assessment, assessment_asks, own_answer, sampled
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,14 +146,5 @@ class RatedGame(Game):
 
 def _filled(kind: EventKind, ask: Ask, reply: Reply, name: str) -> dict[str, Any]:
     """The fields of the event for a completed form."""
-    usable = reply.form is not None and not reply.problem
-    form = {field: list(values) for field, values in (reply.form or {}).items()} if usable else {}
-    return {
-        "kind": kind,
-        "phase": ask.phase,
-        "actor": ask.seat,
-        "about": ask.about,
-        "audience": (ask.seat,),
-        "fallback": "" if usable else reply.problem or "the form in the reply is empty",
-        "data": {**({name: form} if usable else {}), **notes(reply)},
-    }
+    form = None if reply.form is None else {field: list(values) for field, values in reply.form.items()}
+    return own_answer(kind, ask, reply, name, form, "the form in the reply is empty")

@@ -191,18 +191,13 @@ def event_to_json(event: Event) -> dict[str, Any]:
     return data
 
 
-_KINDS: dict[str, EventKind] = {kind.value: kind for kind in EventKind}
-_PHASES: dict[str, Phase] = {phase.value: phase for phase in Phase}
-
-
 def event_from_json(data: Mapping[str, Any]) -> Event:
     audience = data.get("audience")
-    kind, phase = data["kind"], data["phase"]
     return Event(
         data["index"],
-        _KINDS.get(kind) or EventKind(kind),  # a dictionary is faster than the Enum's own lookup
+        EventKind(data["kind"]),
         data["day"],
-        _PHASES.get(phase) or Phase(phase),
+        Phase(data["phase"]),
         data.get("round", 0),
         data.get("actor"),
         data.get("target"),

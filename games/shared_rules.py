@@ -57,18 +57,25 @@ def assessment_asks(game: Game, statement: Event, peers: Sequence[str]) -> list[
 
 def assessment(ask: Ask, reply: Reply, statement: Event) -> dict[str, Any]:
     """The fields of the event for a reply, for `Game.log`."""
-    usable = reply.assessment is not None and not reply.problem
-    said = {name: getattr(reply.assessment, name) for name in _FIELDS} if usable else {}
+    kind = EventKind.SELF_REPORT if ask.kind is AskKind.SELF_ASSESSMENT else EventKind.RATING
+    said = reply.assessment and {name: getattr(reply.assessment, name) for name in _FIELDS}
+    return {**own_answer(kind, ask, reply, "assessment", said, "no assessment in the reply"), "target": statement.actor}
+
+
+def own_answer(kind: EventKind, ask: Ask, reply: Reply, name: str, said: Any, lacking: str) -> dict[str, Any]:
+    """The fields of the event for what a seat tells nobody else. name: of the fact; said: it, None where the reply has
+    none, for the reason `lacking`.
+    """
+    usable = said is not None and not reply.problem
     return {
-        "kind": EventKind.SELF_REPORT if ask.kind is AskKind.SELF_ASSESSMENT else EventKind.RATING,
+        "kind": kind,
         "phase": ask.phase,
         "round": ask.round,
         "actor": ask.seat,
-        "target": statement.actor,
         "about": ask.about,
         "audience": (ask.seat,),
-        "fallback": "" if usable else reply.problem or "no assessment in the reply",
-        "data": {**({"assessment": said} if usable else {}), **notes(reply)},
+        "fallback": "" if usable else reply.problem or lacking,
+        "data": {**({name: said} if usable else {}), **notes(reply)},
     }
 
 

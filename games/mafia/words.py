@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +11,8 @@ from liescope.games.narration import (
     CHOICE,
     RULES,
     SPEECH,
-    Narration,
     PromptFamily,
-    remember,
+    remembered,
     seated,
 )
 from liescope.games.vocabulary import CLEARED, END, GUILTY, MODIFIED, NAME, Vocabulary
@@ -53,11 +51,6 @@ def _facts(setup: Event, seat: str) -> dict[str, Any]:
     return {**seated(setup, seat), "rounds": setup.data["rounds"]}
 
 
-def memory(view: Sequence[Event], seat: str) -> list[str]:
-    """The lines of a seat's memory. view: the events that the seat has seen."""
-    return [line for event in view if (line := remember(event, seat)) is not None]
-
-
 PROMPTS = PromptFamily(
     Path(__file__).parent / "prompts",
     ("full", "minimal"),
@@ -71,5 +64,5 @@ PROMPTS = PromptFamily(
     },
     frozenset({AskKind.NAME_ROLES}),
     _facts,
-    lambda view, seat: Narration(tuple(memory(view, seat))),
+    remembered,
 )

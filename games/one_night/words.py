@@ -5,6 +5,7 @@ told to a model: each seat's rules, and all it has seen as one memory.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,10 @@ from liescope.games.narration import (
     CHOICE,
     RULES,
     SPEECH,
-    Narration,
     PromptFamily,
     listing,
     remember,
+    remembered,
     seated,
 )
 from liescope.games.one_night.rules import SEER, VILLAGER, VILLAGERS, WEREWOLF
@@ -84,5 +85,5 @@ PROMPTS = PromptFamily(
     },
     frozenset({AskKind.NAME_ROLES}),
     _facts,
-    lambda view, seat: Narration(tuple(line for event in view if (line := _line(event, seat)) is not None)),
+    partial(remembered, line=_line),
 )

@@ -27,6 +27,7 @@ from liescope.games.narration import (
     listing,
     quoted,
     shares,
+    with_article,
 )
 from liescope.games.vocabulary import CLEARED, END, GUILTY, NAME, NOT_ONESELF, Vocabulary
 from liescope.games.werewolf.rules import SEER
@@ -99,10 +100,7 @@ def _lessons(view: Sequence[Event]) -> Iterator[str]:
 def _public(view: Sequence[Event]) -> Iterator[str]:
     place: tuple[int, Phase] | None = None
     for event in view:
-        if event.audience is not None:
-            continue
-        line = _line(event)
-        if line is None:
+        if event.audience is not None or (line := _line(event)) is None:
             continue
         if event.phase in _HEADS and (event.day, event.phase) != place:
             place = event.day, event.phase
@@ -157,8 +155,7 @@ def _private(view: Sequence[Event], seat: str) -> Iterator[str]:
                 whom = "yourself" if event.target == seat else event.target
                 yield f"Night {event.day}: you protected {whom}{drawn(event, 'choice')}."
             case EventKind.INVESTIGATION:
-                role = event.data["role"]
-                found = f"not a {role.removeprefix('not ')}" if role.startswith("not ") else f"a {role}"
+                found = with_article(event.data["role"])
                 yield f"Night {event.day}: you investigated {event.target}{drawn(event, 'choice')}, who is {found}."
             case EventKind.SUSPICION if event is view[-1]:
                 yield f"How suspicious you found the others so far, from 0 to 1: {shares(event.data['suspicion'])}."

@@ -47,6 +47,7 @@ class LabelStudioExporter(Exporter):
     format: ClassVar[str] = "label-studio"
     tabular: ClassVar[bool] = False
     Options: ClassVar[type[OptionsModel]] = ReaderOptions
+    options: ReaderOptions
 
     def write(self, source: GamesSource, games: Iterator[SourceGame], folder: Path, tally: Tally) -> None:  # noqa: ARG002
         (folder / "labeling-config.xml").write_text(_CONFIG, "utf-8")
@@ -58,7 +59,6 @@ class LabelStudioExporter(Exporter):
             file.write(b"\n]\n")
 
     def _tasks(self, game: SourceGame, tally: Tally) -> Iterator[dict[str, Any]]:
-        assert isinstance(self.options, ReaderOptions)
         view = self.options.view
         reader = next((one.name for one in game.record.seats if view in (one.role, one.name)), "")
         if view != OUTSIDE and not reader:

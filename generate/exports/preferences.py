@@ -83,9 +83,9 @@ class KtoExporter(Exporter):
 
     format: ClassVar[str] = "kto"
     Options: ClassVar[type[OptionsModel]] = Preference
+    options: Preference
 
     def write(self, source: GamesSource, games: Iterator[SourceGame], folder: Path, tally: Tally) -> None:
-        assert isinstance(self.options, Preference)
         deceptive, journal, known = self.options.prefer == "deceptive", source.journal, set[bytes]()
         shown = None if journal is None else Shown(journal)
         with ExitStack() as files:

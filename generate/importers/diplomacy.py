@@ -96,11 +96,8 @@ class DiplomacyImporter(GameFormat):
     format: ClassVar[str] = "diplomacy"
     Options: ClassVar[type[OptionsModel]] = DiplomacyOptions
     Writer: ClassVar[type[GameWriter]] = _Game
-
-    def __init__(self, options: DiplomacyOptions) -> None:
-        super().__init__(options)
-        self._split = options.split
+    options: DiplomacyOptions
 
     def logged(self, source: Path) -> LoggedGames:
-        split: str = self._split or next((name for name in _SPLITS if source.name.startswith(name)), "")
+        split: str = self.options.split or next((name for name in _SPLITS if source.name.startswith(name)), "")
         return joined(game_lines(source, _dialogue, split))

@@ -332,16 +332,16 @@ class MiniMafiaImporter(Importer):
     format: ClassVar[str] = "mini-mafia"
     version: ClassVar[int] = 2
     Options: ClassVar[type[OptionsModel]] = MiniMafiaOptions
+    options: MiniMafiaOptions
 
     def __init__(self, options: MiniMafiaOptions) -> None:
         super().__init__(options)
-        self._given = options
         self._batches: dict[str, dict[str, Any]] | None = None
 
     def read(self, source: Path) -> Iterator[Imported | Rejected]:
-        if self._given.batches is not None and self._batches is None:
+        if self.options.batches is not None and self._batches is None:
             self._batches = {}
-            yield from _read_batches(self._given.batches, self._batches)
+            yield from _read_batches(self.options.batches, self._batches)
         for line, entry in read_objects(source):
             if isinstance(entry, Rejected):
                 yield entry
@@ -377,7 +377,7 @@ class MiniMafiaImporter(Importer):
         """The model that a configuration names; for a local model, its file."""
         given = config if isinstance(config, dict) else {}
         logged = str(given.get("model") or Path(str(given.get("model_path") or "")).name) or UNKNOWN_MODEL
-        return PAPER_NAMES.get(logged, logged) if self._given.paper_names else logged
+        return PAPER_NAMES.get(logged, logged) if self.options.paper_names else logged
 
     def _notes(self, batch: str, configs: Mapping[str, Any]) -> list[str]:
         if self._batches is None:

@@ -19,9 +19,8 @@ from liescope.games.core import ASSESSMENTS, EventKind
 from liescope.games.game_registry import PROMPTS, find_game
 from liescope.games.mafia.rules import MINI_MAFIA
 from liescope.games.mafia.words import PROMPTS as MAFIA
-from liescope.games.mafia.words import memory
 from liescope.games.memory import Memory
-from liescope.games.narration import quoted
+from liescope.games.narration import quoted, remembered
 from liescope.games.script.persona import PROFILES
 from liescope.generate.players.prompts.render import load_prompts, read_templates, sample_asks
 from liescope.generate.players.scripted import ScriptedPlayer
@@ -84,7 +83,7 @@ def test_drawn_votes_ties_and_silences_are_told() -> None:
     session = start(lambda: MiniMafia(MINI_MAFIA, 1))
     drive(session, lambda ask, view: Reply(problem="unreadable"))
     seat = session.game.alive[0]
-    lines = memory(session.game.view(seat), seat)
+    lines = remembered(session.game.view(seat), seat).growing
     assert "You remained silent." in lines
     assert sum(line.endswith("(drawn at random: unreadable vote).") for line in lines) == 3
     assert lines[-1].split(" was arrested")[0] in session.game.names
@@ -217,5 +216,5 @@ def test_every_set_that_comes_with_a_game_passes_as_a_folder_of_ones_own(tmp_pat
 def test_the_dead_are_named_with_their_role_where_that_is_announced() -> None:
     game = start(lambda: MiniMafia(MINI_MAFIA.replaced(reveal_dead=True), 3, "g")).game
     (death,) = (event for event in game.events if event.kind is EventKind.DEATH)
-    told = [memory(game.view(name), name) for name in game.alive]
+    told = [remembered(game.view(name), name).growing for name in game.alive]
     assert all(f"The villager {death.target} was found dead." in lines for lines in told)
