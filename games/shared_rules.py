@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from random import Random
-from typing import Any
+from typing import Any, cast
 
 from liescope.games.core import Ask, AskKind, Asks, Assessment, Event, EventKind, Game, Phase, Replies, Reply
 from liescope.games.facts import ClaimData
@@ -309,6 +309,15 @@ class Contest:
     judge: str
     fooled: bool
     together: bool = False
+
+
+def claim_of(
+    kind: str, subject: str, object: str, true: bool | None, span: tuple[int, int], known: bool = True, **more: Any
+) -> ClaimData:
+    """A claim that the rules check. true: None if they leave that open; more: what else is known of it."""
+    verdict = "unverifiable" if true is None else "true" if true else "false"
+    made: Any = {"kind": kind, "subject": subject, "object": object, "polarity": "affirmed", "verdict": verdict}
+    return cast(ClaimData, {**made, "start": span[0], "end": span[1], **more, "known": known})
 
 
 def lied(claims: Iterable[ClaimData]) -> bool:

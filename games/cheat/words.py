@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from liescope.games.facts import ClaimData
 from liescope.games.narration import counted
+from liescope.games.shared_rules import claim_of
 
 RANKS = ("ace", "king", "queen", "jack", "ten", "nine", "eight", "seven", "six", "five")
 _DIGITS = {"ten": "10", "nine": "9", "eight": "8", "seven": "7", "six": "6", "five": "5"}
@@ -48,16 +49,4 @@ def claims(text: str, speaker: str, laid: Counter[str], evidence: int) -> list[C
         claimed[rank] = number or claimed.get(rank, 0)
     true = claimed.keys() == laid.keys() and all(number in (0, laid[rank]) for rank, number in claimed.items())
     said = " and ".join(counted([(rank, number)]) or plural(rank) for rank, number in claimed.items())
-    return [
-        ClaimData(
-            kind="laid",
-            subject=speaker,
-            object=said,
-            polarity="affirmed",
-            verdict="true" if true else "false",
-            start=found[0].start(),
-            end=found[-1].end(),
-            evidence=[evidence],
-            known=True,
-        )
-    ]
+    return [claim_of("laid", speaker, said, true, (found[0].start(), found[-1].end()), evidence=[evidence])]

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from liescope.games.facts import ClaimData
+from liescope.games.shared_rules import claim_of
 
 FACTS: Mapping[str, Sequence[str]] = {  # what may be true of an item; the best comes first
     "battery": ("works", "dead"),
@@ -40,10 +41,8 @@ class Sheet:
         claims = []
         for kind, who, said, start, end in _found(text, speaker, tuple(self.values)):
             true = self._true(kind, subject := who or self.item, said)
-            claim = ClaimData(kind=kind, subject=subject, object=said, polarity="affirmed", start=start, end=end)
-            claim["verdict"] = "unverifiable" if true is None else "true" if true else "false"
-            claim["known"] = speaker == subject or (kind != "value" and speaker == self.seller)
-            claims.append(claim)
+            known = speaker == subject or (kind != "value" and speaker == self.seller)
+            claims.append(claim_of(kind, subject, said, true, (start, end), known))
         return claims
 
     def _true(self, kind: str, subject: str, said: str) -> bool | None:

@@ -12,7 +12,7 @@ from pydantic import Field
 from liescope.games.core import Asks, Event, EventKind, Game, Phase, Play, Replies
 from liescope.games.facts import ClaimData
 from liescope.games.game_options import GameSpec
-from liescope.games.shared_rules import choose, turn
+from liescope.games.shared_rules import choose, claim_of, turn
 
 TELLER, GUESSER, GUESSERS = "teller", "guesser", "guessers"
 TOPICS = {
@@ -90,6 +90,4 @@ def claims(text: str, teller: str, topic: str, value: str) -> list[ClaimData]:
     if found is None:
         return []
     said = next(one for one in TOPICS[topic] if one.casefold() == found[0].casefold())
-    verdict, (start, end) = "true" if said == value else "false", found.span()
-    about: ClaimData = {"kind": topic, "subject": teller, "object": said, "polarity": "affirmed"}
-    return [{**about, "verdict": verdict, "start": start, "end": end, "known": True}]
+    return [claim_of(topic, teller, said, said == value, found.span())]
