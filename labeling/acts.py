@@ -15,19 +15,13 @@ from liescope.data_cards.tables.rows import (
     VoteRow,
 )
 from liescope.games.core import Event, EventKind, Phase
-from liescope.games.record import GameRecord, not_chosen
+from liescope.games.record import ACTS, GameRecord, not_chosen
 from liescope.games.shared_rules import START
 from liescope.labeling.lesson_tags import tag
 
 FATES = {EventKind.DEATH: "killed", EventKind.ARREST: "exiled", EventKind.EXILE: "exiled"}
 TURNS = frozenset({EventKind.STATEMENT, EventKind.SILENCE})
 _DIGITS = 9  # decimals of a suspicion: values that differ only by rounding tie
-_ACTS = {
-    EventKind.PROPOSAL: "proposal",
-    EventKind.KILL: "kill",
-    EventKind.PROTECTION: "protection",
-    EventKind.INVESTIGATION: "investigation",
-}
 
 
 def vote_rows(record: GameRecord, ratings: Sequence[RatingRow]) -> Iterator[VoteRow]:
@@ -90,12 +84,12 @@ def night_act_rows(record: GameRecord) -> Iterator[NightActRow]:
     drawn = not_chosen(record.events)
     ends = [event for event in record.events if event.kind in (EventKind.DEATH, EventKind.QUIET)]
     for event in record.events:
-        if event.kind in _ACTS:
+        if event.kind in ACTS:
             died = next((end.kind is EventKind.DEATH for end in ends if end.index > event.index), None)
             yield NightActRow(
                 game_id=record.game_id,
                 day=event.day,
-                act=_ACTS[event.kind],
+                act=event.kind.value,
                 round=event.round,
                 actor=event.actor,
                 actor_role=roles.get(event.actor or ""),

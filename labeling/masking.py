@@ -108,7 +108,7 @@ class MaskedText:
     def said(self, start: int, end: int) -> tuple[int, int]:
         """Where the words from `start` to `end` stand in the original text."""
         for edits in reversed(self._steps):
-            start, end = _before_start(edits, start), _before_end(edits, end)
+            start, end = _before(edits, start, end=False), _before(edits, end, end=True)
         return start, end
 
     def _replace(self, pattern: re.Pattern[str], new: Callable[[re.Match[str]], str]) -> None:
@@ -133,22 +133,17 @@ def _bare(quoted: str) -> str:
     return f" {quoted[1:-1]} " if quoted[0] in "\"'" else quoted
 
 
-def _before_start(edits: list[_Edit], position: int) -> int:
-    """Where a first character stood before the edits; one within a replacement, where what it replaced began."""
-    at = bisect_right(edits, position, key=itemgetter(2))
+def _before(edits: list[_Edit], position: int, end: bool) -> int:
+    """Where a first character stood before the edits, or, if `end`, where a text ended; for one within a replacement,
+    where what it replaced began or ended.
+    """
+    at = (bisect_left if end else bisect_right)(edits, position, key=itemgetter(2))
     if not at:
         return position
-    start, end, _, new_end = edits[at - 1]
-    return start if position < new_end else position + end - new_end
-
-
-def _before_end(edits: list[_Edit], position: int) -> int:
-    """Where a text ended before the edits; within a replacement, where what it replaced ended."""
-    at = bisect_left(edits, position, key=itemgetter(2))
-    if not at:
-        return position
-    _, end, _, new_end = edits[at - 1]
-    return end if position <= new_end else position + end - new_end
+    old_start, old_end, _, new_end = edits[at - 1]
+    if position < new_end or (end and position == new_end):
+        return old_end if end else old_start
+    return position + old_end - new_end
 
 
 @lru_cache(maxsize=256)

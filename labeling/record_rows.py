@@ -29,8 +29,6 @@ from liescope.labeling.conditions import condition_of, origin_of, prompt_version
 from liescope.labeling.label import rating_rows, statement_rows
 from liescope.labeling.ledger import claim_rows
 
-_VOTED_OUT = frozenset({EventKind.ARREST, EventKind.EXILE})
-
 
 def game_row(record: GameRecord, run: str) -> GameRow:
     """The row of one game, finished or failed."""
@@ -65,8 +63,8 @@ def game_row(record: GameRecord, run: str) -> GameRow:
         days=outcome.days if outcome else max((event.day for event in record.events), default=0),
         seats=tuple(_seat_rows(record)),
         judge=meta.get("judge"),
-        killed=_targets(record, {EventKind.DEATH}),
-        voted_out=_targets(record, _VOTED_OUT),
+        killed=_targets(record, "killed"),
+        voted_out=_targets(record, "exiled"),
         last_speaker=turns[-1] if turns else None,
         statements=kinds.count(EventKind.STATEMENT) - sum(withdrawn_from(record).values()),
         silences=kinds.count(EventKind.SILENCE),
@@ -216,8 +214,8 @@ def _seat_rows(record: GameRecord) -> Iterator[SeatRow]:
         )
 
 
-def _targets(record: GameRecord, kinds: Collection[EventKind]) -> tuple[str, ...]:
-    return tuple(event.target for event in record.events if event.kind in kinds and event.target is not None)
+def _targets(record: GameRecord, fate: str) -> tuple[str, ...]:
+    return tuple(event.target for event in record.events if event.target and FATES.get(event.kind) == fate)
 
 
 def game_tables(
