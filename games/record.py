@@ -100,8 +100,7 @@ def record(
 ) -> GameRecord:
     """The record of a game in its current state. players: seat name to (model name, source)."""
     seats = tuple(
-        Seat(name, role, game.team(role), game.deceives(role), *players[name])
-        for name, role in ((name, game.roles[name]) for name in game.names)
+        Seat(name, role, game.team(role), game.deceives(role), *players[name]) for name, role in game.roles.items()
     )
     status = Status.FAILED if failure else Status.DONE
     return GameRecord(

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from copy import copy
+from dataclasses import dataclass, field, fields, replace
 from typing import Generic, TypeVar
 
 from liescope.games.core import LEAVES, Event, EventKind, Phase
@@ -167,17 +168,7 @@ class Follower:
 
     def _gather(self, known: PublicKnowledge, events: Sequence[Event]) -> PublicKnowledge:
         """Public knowledge after further events."""
-        public = replace(
-            known,
-            alive=[*known.alive],
-            killed=[*known.killed],
-            exiled=[*known.exiled],
-            revealed={**known.revealed},
-            said=[*known.said],
-            silent=[*known.silent],
-            accusers={**known.accusers},
-            votes=[*known.votes],
-        )
+        public = PublicKnowledge(*(copy(getattr(known, one.name)) for one in fields(known)))
         for event in events:
             kind, actor, target = event.kind, event.actor or "", event.target or ""
             if kind is EventKind.STATEMENT:

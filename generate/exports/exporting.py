@@ -44,15 +44,8 @@ EXPORTERS: Registry[type[Exporter]] = Registry(
 CARD_FILE = "README.md"
 
 
-def export_card(kind: type[Exporter], facts: Mapping[str, Any]) -> str:
-    """The card, with the metadata that the Hub and `datasets` read where the export is a data set. facts: those of
-    export.json.
-    """
-    head = [*_metadata(facts)] if kind.tabular else []
-    return "\n".join([*head, *_body(kind, facts)]) + "\n"
-
-
 def _metadata(facts: Mapping[str, Any]) -> Iterator[str]:
+    """What the Hub and `datasets` read where the export is a data set. facts: those of export.json."""
     licence, name = hub_licence(facts["licences"])
     made_of = sha256(repr(sorted(facts.items(), key=lambda item: item[0])).encode("utf-8", "replace")).digest()
     yield from ("---", f"license: {licence}", *([f"license_name: {name}"] if licence == "other" else []))
@@ -163,7 +156,8 @@ def export(
                 result = ExportResult(folder, to, games.name, tally.games, *counts, games.licences, options)
                 facts = {"liescope": version("liescope"), **result.to_json(), "export": folder.resolve().name}
                 (partial / FACTS_FILE).write_text(json.dumps(facts, ensure_ascii=False, indent=2) + "\n", "utf-8")
-                (partial / CARD_FILE).write_text(export_card(kind, facts), "utf-8")
+                card = [*(_metadata(facts) if kind.tabular else ()), *_body(kind, facts)]
+                (partial / CARD_FILE).write_text("\n".join(card) + "\n", "utf-8")
                 keys = set() if games.journal is None else key_variables(games.journal.plan)
                 secrets = secrets_of(os.environ, keys)
                 for path in sorted(partial.iterdir()):

@@ -12,6 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from liescope.common.errors import BadData
 from liescope.common.reading import faults
 from liescope.games.core import EventKind, Outcome, Phase
+from liescope.games.facts import Count, Share
 from liescope.games.record import GameRecord, Seat, Source
 from liescope.generate.importers.game_reader import NO_WINNER, PERSON, GameWriter, Logged
 from liescope.generate.importers.tables import SPLIT_NAMES, listed
@@ -75,8 +76,6 @@ def _split(value: Any) -> str:
 
 Text = Annotated[str, BeforeValidator(as_text)]
 Flag = Annotated[bool, BeforeValidator(_flag)]
-Share = Annotated[float, Field(ge=0, le=1)]
-Count = Annotated[int, Field(ge=0, le=10**6)]
 
 
 class RowCell(BaseModel):
