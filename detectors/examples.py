@@ -98,7 +98,11 @@ def usual_target(corpus: Corpus) -> str:
 
 
 def read_statements(
-    corpus: Corpus, splits: Sequence[str] = SPLITS, keep_lost: bool = False, games: pl.Series | None = None
+    corpus: Corpus,
+    splits: Sequence[str] = SPLITS,
+    keep_lost: bool = False,
+    games: pl.Series | None = None,
+    columns: Sequence[str] | None = None,
 ) -> pl.DataFrame:
     """The statements of some splits, family by family and in order of play, with `names` and `models`, all players of
     their game, with `deceiving`, the share of these that deceive, null where it is not known of all, `siblings`: one
@@ -106,7 +110,7 @@ def read_statements(
     `task`, for texts and conversations.
 
     keep_lost: include those whose text was lost before publication; by default they are left out, as silences are.
-    games: the ids of those to read, None for all.
+    games: the ids of those to read, None for all; columns: those to read, None for all.
 
     Raises BadData if a game is in more than one split, since no evaluation on such a corpus is fair.
     """
@@ -131,7 +135,8 @@ def read_statements(
     slim = read(corpus, "statements").drop(matches(_UNREAD)).with_columns(matches("_null$").cast(pl.Categorical))
     wanted = slim.filter(pl.col("split").is_in(list(splits)), here)
     kept = wanted if keep_lost else wanted.filter(~_LOST)
-    return collected(kept.join(seats, on="game_id", how="left").sort("siblings", "game_id", "position"), corpus)
+    ordered = kept.join(seats, on="game_id", how="left").sort("siblings", "game_id", "position")
+    return collected(ordered if columns is None else ordered.select(columns), corpus)
 
 
 def _share_deceiving() -> pl.Expr:

@@ -28,6 +28,7 @@ from liescope.common.reading import Reading, Strict, read_toml
 from liescope.common.stores import local
 from liescope.common.text import ASSISTANT, CHAT, TEXT, Units, number_of, unit_of
 from liescope.detectors.examples import (
+    TARGETS,
     Example,
     Labelled,
     corpus_id,
@@ -36,6 +37,7 @@ from liescope.detectors.examples import (
     labelled,
     make_examples,
     read_statements,
+    target_column,
 )
 from liescope.detectors.model_file import CorpusName, WordsOf
 from liescope.detectors.statement_inputs import each_statement
@@ -156,17 +158,23 @@ SPLITS = ("train", "validation")
 NOBODY_TRAINS = "their publishers ask that nothing is trained on them"
 NOT_TO_BE_LEARNED = f"{NOBODY_TRAINS}; use them with evaluate and score, and train on others"
 _COMMON_NAME, _MOST_NAMES = 0.01, 200
+_LEARNED = ("speaker", "names", "text", "audience", "reasoning", "self_type")
+_STUDIED = ("statement_id", "game_id", "siblings", "game", "task", "split", "source", "speaker_model")
 
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """statements: of both splits; data: train; others: validation; truth: who deceives, by game; lost: left out."""
+    """statements: of both splits, what studies read of them; data: train; others: validation; truth: who deceives, by
+    game; names: of players in at least 1% of the training games, commonest first, assumed for texts without names;
+    lost: left out.
+    """
 
     corpus: CorpusName
     statements: pl.DataFrame
     data: Labelled
     others: Labelled
     truth: Mapping[str, frozenset[str]]
+    names: list[str]
     lost: int
 
     @property
@@ -179,12 +187,12 @@ class Material:
         """The ids of all games that the finished detector has seen."""
         return frozenset(self.statements["game_id"])
 
-    def common_names(self) -> list[str]:
-        """Names of players in at least 1% of the training games, commonest first: assumed for texts without names."""
-        games = self.learned.unique("game_id").select("game_id", "names").explode("names").drop_nulls()
-        counted = games.group_by("names").len().sort(["len", "names"], descending=[True, False])
-        common = counted.filter(pl.col("len") >= _COMMON_NAME * self.learned["game_id"].n_unique())
-        return common["names"].head(_MOST_NAMES).to_list()
+
+def _common_names(statements: pl.DataFrame) -> list[str]:
+    games = statements.unique("game_id").select("names").explode("names").drop_nulls()
+    counted = games.group_by("names").len().sort(["len", "names"], descending=[True, False])
+    common = counted.filter(pl.col("len") >= _COMMON_NAME * statements["game_id"].n_unique())
+    return common["names"].head(_MOST_NAMES).to_list()
 
 
 def check_may_train(corpus: Corpus) -> None:
@@ -210,24 +218,29 @@ def read_material(corpus: Corpus, name: str, target: str, text: TextConfig) -> M
     out. Raises BadData for a damaged corpus, UsageError where nothing is in the training split or may be learned from.
     """
     check_may_train(corpus)
-    statements = read_statements(corpus, SPLITS)
-    if "train" not in statements["split"]:
-        every = read_statements(corpus, ("train", "validation", "test"))
-        called, groups = Units.of(every["game"].unique()), every["siblings"].n_unique()
-        where = " and ".join(every["split"].unique().sort()) or "no split"
-        raise UsageError(
-            f"the training split is empty: {name} has {called.counted(every.height, groups)}, all in {where}; "
-            f"add {called.games}, most of which go to the training split"
-        )
     games = read_transcripts(corpus, SPLITS)
-    train, validation = (
-        labelled(statements.filter(pl.col("split") == split), target, text.context, games, text.view)
-        for split in SPLITS
-    )
+    made, studied, names = list[Labelled](), list[pl.DataFrame](), list[str]()
+    for split in SPLITS:  # one at a time, and of each only what is needed, so that less is in memory at once
+        statements = read_statements(corpus, (split,), columns=(*_LEARNED, *_STUDIED, *map(target_column, TARGETS)))
+        if split == "train":
+            if statements.is_empty():
+                raise UsageError(_no_training(corpus, name))
+            names = _common_names(statements)
+        made.append(labelled(statements, target, text.context, games, text.view))
+        studied.append(statements.select(*_STUDIED, target_column(target)))
     facts = CorpusName(id=corpus_id(corpus), name=name, words=_words_of(corpus))
     truth = read_deceivers(corpus, SPLITS)
-    statements = statements.drop("text", "reasoning", "audience", "alive")  # the examples have them
-    return Material(facts, statements, train, validation, truth, count_lost(corpus, SPLITS))
+    return Material(facts, pl.concat(studied), made[0], made[1], truth, names, count_lost(corpus, SPLITS))
+
+
+def _no_training(corpus: Corpus, name: str) -> str:
+    every = read_statements(corpus)
+    called, groups = Units.of(every["game"].unique()), every["siblings"].n_unique()
+    where = " and ".join(every["split"].unique().sort()) or "no split"
+    return (
+        f"the training split is empty: {name} has {called.counted(every.height, groups)}, all in {where}; "
+        f"add {called.games}, most of which go to the training split"
+    )
 
 
 def _words_of(corpus: Corpus) -> list[WordsOf]:

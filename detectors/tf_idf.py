@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from array import array
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +25,8 @@ from liescope.detectors.logistic import TRAIN_AGAIN, numbers
 
 _LARGEST = 2**29
 _WORD = re.compile(r"\w+")
+AT_ONCE = 4096
+"""Texts whose n-grams are in memory as words at one time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +37,10 @@ class Features:
     idf: Floats
 
     @classmethod
-    def chosen(cls, counts: csr_array, met: Mapping[str, int], least: int) -> tuple[Features, csr_array]:
-        """The features that occur in so many rows, and their counts. met: the column of each, in the order to keep."""
-        seen = np.bincount(counts.indices, minlength=len(met))
-        kept = {name: at for name, at in met.items() if seen[at] >= least}
-        columns = np.fromiter(kept.values(), np.int64, len(kept))
-        idf = np.log((1 + counts.shape[0]) / (1 + seen[columns])) + 1
-        return cls({name: place for place, name in enumerate(kept)}, idf), counts[:, columns]
+    def of(cls, seen: Mapping[str, int], rows: int) -> Features:
+        """seen: in how many of the rows each occurs."""
+        idf = np.log((1 + rows) / (1 + np.fromiter(seen.values(), np.int64, len(seen)))) + 1
+        return cls({feature: at for at, feature in enumerate(seen)}, idf)
 
     def weighed(self, counts: csr_array) -> csr_array:
         """1 + log count, times idf, each row of length 1."""
@@ -88,27 +87,32 @@ class Ngrams:
 
     def learned(self, texts: Sequence[str], least: int) -> tuple[dict[str, Features], csr_array]:
         """The features in so many texts, alphabetically, and their weights there. Raises ValueError for none."""
-        fields, values = dict[str, Features](), list[csr_array]()
+        fields, stored = dict[str, Features](), 0
         for field in self.fields:
-            met: defaultdict[str, int] = defaultdict()
-            met.default_factory = met.__len__
-            counts = self._counted(field, texts, met)
-            fields[field], counts = Features.chosen(counts, dict(sorted(met.items())), least)
-            if not fields[field].place:
+            seen = Counter[str]()
+            for text in texts:
+                seen.update(self._of(field, text).keys())
+            often = {gram: count for gram, count in sorted(seen.items()) if count >= least}
+            if not often:
                 raise ValueError(f"no n-gram of {field} is in {least} texts")
-            values.append(fields[field].weighed(counts))
-        return fields, beside(values)
+            fields[field] = Features.of(often, len(texts))
+            stored += sum(often.values())
+        value, column, ends = np.empty(stored), np.empty(stored, np.int32), np.zeros(len(texts) + 1, np.int64)
+        for first in range(0, len(texts), AT_ONCE):  # into their place, so that nothing is in memory twice
+            part = self.weighed(texts[first : first + AT_ONCE], fields)
+            here = slice(ends[first], ends[first] + part.nnz)
+            value[here], column[here] = part.data, part.indices
+            ends[first + 1 :][: part.shape[0]] = ends[first] + part.indptr[1:]
+        return fields, csr_array((value, column, ends), (len(texts), sum(len(one.place) for one in fields.values())))
 
     def weighed(self, texts: Sequence[str], fields: Mapping[str, Features]) -> csr_array:
         """(texts, all features)."""
         return beside([one.weighed(self._counted(name, texts, one.place)) for name, one in fields.items()])
 
     def _counted(self, field: str, texts: Sequence[str], place: Mapping[str, int]) -> csr_array:
-        """The counts of the features in `place`, or of all that are met where it takes them."""
-        columns, counts, ends = array("i"), array("i"), array("q", [0])
-        for text in texts:
-            own = self._of(field, text)
-            known = own.keys() if isinstance(place, defaultdict) else own.keys() & place.keys()
+        columns, counts, ends = array("i"), array("i"), [0]
+        for own in (self._of(field, text) for text in texts):
+            known = own.keys() & place.keys()
             columns.extend(map(place.__getitem__, known))
             counts.extend(map(own.__getitem__, known))
             ends.append(len(columns))

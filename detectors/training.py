@@ -246,7 +246,7 @@ def _train_on(
         seed=recipe.seed,
         sources=sorted(material.learned["source"].unique()),
         models=sorted(material.learned["speaker_model"].unique()),
-        names=material.common_names(),
+        names=material.names,
         seconds=round(time.perf_counter() - began, 1),
         chosen=detector.chosen,
     )

@@ -277,8 +277,11 @@ class LinearDetector(Detector):
         fields = self._counts.fields(learned.candidates)
         parts, values = dict[str, Features](), list[csr_array]()
         for name in self._names():
-            parts[name], counts = Features.chosen(fields[name], self._counts.features[name], self.options.min_count)
-            values.append(_weighed(name, parts[name], counts))
+            seen = np.bincount(fields[name].indices, minlength=fields[name].shape[1])
+            kept = np.flatnonzero(seen >= self.options.min_count)
+            met = list(self._counts.features[name])
+            parts[name] = Features.of({met[at]: int(seen[at]) for at in kept.tolist()}, len(learned.candidates))
+            values.append(_weighed(name, parts[name], fields[name][:, kept]))
         found = beside(values)
         if not found.nnz:
             raise UsageError(f"nothing occurs in {self.options.min_count} views of these games; lower --min-count")

@@ -18,11 +18,10 @@ from liescope.detectors.detector import Detector, DetectorOptions, Groups, Progr
 from liescope.detectors.examples import Example
 from liescope.detectors.logistic import TRAIN_AGAIN, fit_logistic, read_numbers, two_columns, write_numbers
 from liescope.detectors.text_form import TextConfig, textualize
-from liescope.detectors.tf_idf import Features, Ngrams, read_features, write_features
+from liescope.detectors.tf_idf import AT_ONCE, Features, Ngrams, read_features, write_features
 from liescope.detectors.view.candidate import Reason, strongest
 
 _FEATURES, _WEIGHTS = "words.json", "words.npy"
-_AT_ONCE = 4096  # statements whose n-grams are in memory while they are scored
 CHARS = 3
 """How many characters are read together where words cannot see: in scripts that put no space between words, and where
 signs that are no letters, such as emoji, stand in many texts.
@@ -106,7 +105,7 @@ print(1 / (1 + np.exp(-np.hstack(values) @ weights - offset)))
         return self
 
     def predict_proba(self, examples: Sequence[Example], _progress: Progress = silent) -> Floats:
-        parts = (self._values(examples[at : at + _AT_ONCE]) for at in range(0, len(examples), _AT_ONCE))
+        parts = (self._values(examples[at : at + AT_ONCE]) for at in range(0, len(examples), AT_ONCE))
         odds = [np.empty(0), *(values @ self._weights + self._offset for values in parts)]
         return two_columns(expit(np.concatenate(odds)))
 
