@@ -92,16 +92,11 @@ def hub_licence(licences: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
     return "other", "terms-of-the-models" if ids == {""} else "several"
 
 
-def _unit(format: str) -> str:
-    """What to call one record of an importer, whether its texts stand alone or in groups."""
-    unit = unit_of([format])
-    return "record" if unit == TEXT else unit
-
-
 def may_not_be_shared(licences: Sequence[Mapping[str, Any]]) -> list[str]:
     """For each origin whose words may not be passed on, its name, records and licence in words."""
+    kinds = {one["name"]: unit_of([one["name"]]).replace(TEXT, "record") for one in licences}  # texts may be in groups
     return [
-        f"{one['name']} ({number_of(one['games'], _unit(one['name']))}; {one['terms']['licence'].rstrip('.')})"
+        f"{one['name']} ({number_of(one['games'], kinds[one['name']])}; {one['terms']['licence'].rstrip('.')})"
         for one in licences
         if not one["terms"]["redistributable"]
     ]

@@ -112,14 +112,10 @@ def command_line(words: Sequence[str]) -> TyperGroup:
     for heading, commands in _GROUPS.items():
         for name, (_, line) in commands.items():
             register = app.command(name, short_help=line, rich_help_panel=heading)
-            register(loaded.get(name, _not_loaded))
+            register(loaded.get(name, lambda: None))
     group = get_command(app)
     assert isinstance(group, TyperGroup)
     return group
-
-
-def _not_loaded() -> None:
-    """A placeholder for a command that is only listed, not loaded."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -97,11 +97,6 @@ def svg(figure: Figure, name: str) -> str:
     return text[text.index("<svg") :]
 
 
-def literal(text: str) -> str:
-    """Text that a figure shows as it is: a dollar sign would start a formula, and fonts lack control characters."""
-    return " ".join(plain(text).split()).replace("$", r"\$")
-
-
 def lines(text: str, width: int = LABEL, most: int = 3) -> str:
     """A label in lines of at most `width` characters, broken at spaces; a word that is longer also behind `-`, `/`, `_`
     and `:`. A label of more than `most` lines, or without a place to break, is cut in the middle.
@@ -116,7 +111,7 @@ def lines(text: str, width: int = LABEL, most: int = 3) -> str:
             if rows[-1].strip() and len(rows[-1] + part) > width:
                 rows.append("")
             rows[-1] += _cut(part, width)
-    return "\n".join(literal(row) for row in rows)
+    return "\n".join(row.strip() for row in rows).replace("$", r"\$")  # a dollar sign would start a formula
 
 
 def _cut(text: str, most: int) -> str:
