@@ -281,9 +281,9 @@ def _picture(words: str, file: str) -> str:
     return f"![{escaped(words)}]({file})" if file else ""
 
 
-def markdown_table(table: Tabular, most: int = SHORT) -> str:
+def markdown_table(table: Tabular) -> str:
     """The first rows of a table as Markdown, as the page shows them; numbers stand to the right."""
-    columns, rows = headings(table), table.rows()[:most]
+    columns, rows = headings(table), table.rows()[:SHORT]
     lines = [
         [escaped(column.heading) for column in columns],
         ["---:" if numeric(values) else "---" for values in zip(*rows, strict=True)] or ["---:"] * len(columns),
@@ -297,39 +297,39 @@ def numeric(values: Iterable[Any]) -> bool:
     return all(value is None or (isinstance(value, int | float) and not isinstance(value, bool)) for value in values)
 
 
-def wrapped(text: str, width: int = WIDTH) -> str:
+def wrapped(text: str) -> str:
     """Outside text in lines that fit a terminal; long words such as paths are not split, and a command to install
     something stands on a line of its own.
     """
     words, install, what = plain(text).partition("pip install ")
-    lines = textwrap.fill(words, width, break_long_words=False, break_on_hyphens=False)
+    lines = textwrap.fill(words, WIDTH, break_long_words=False, break_on_hyphens=False)
     return f"{lines}\n{install}{what}" if install else lines
 
 
-def terminal(report: Report, width: int = WIDTH) -> Iterator[str]:
-    """The report in lines of at most `width` columns: findings, notes, and the sections that are to be printed."""
-    yield from (wrapped(sentence, width) for sentence in (*report.findings, *report.notes))
+def terminal(report: Report) -> Iterator[str]:
+    """The report in lines that fit a terminal: findings, notes, and the sections that are to be printed."""
+    yield from map(wrapped, (*report.findings, *report.notes))
     printed = [section for section in report.sections if section.printed]
     several = len({section.chapter for section in printed} - {""}) > 1
     for chapter, sections in groupby(printed, lambda section: section.chapter):
-        yield from ("", wrapped(chapter, width)) if chapter and several else ()
+        yield from ("", wrapped(chapter)) if chapter and several else ()
         for section in sections:
             yield ""
-            yield wrapped(section.title, width)
-            yield from (wrapped(words, width) for words in section.paragraphs)
+            yield wrapped(section.title)
+            yield from map(wrapped, section.paragraphs)
             if section.table is not None:
-                yield from terminal_table(section.table, width)
+                yield from terminal_table(section.table)
 
 
-def terminal_table(table: Tabular, width: int = WIDTH) -> Iterator[str]:
-    """A table in lines of at most `width` columns."""
+def terminal_table(table: Tabular) -> Iterator[str]:
+    """A table in lines that fit a terminal."""
     columns = headings(table)
     grid = Grid(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for column in columns:
         grid.add_column(plain(column.heading), overflow="fold")
     for row in table.rows():
         grid.add_row(*(column.text(value).replace("[", r"\[") for column, value in zip(columns, row, strict=True)))
-    console = Console(width=width, color_system=None, force_terminal=False)
+    console = Console(width=WIDTH, color_system=None, force_terminal=False)
     with console.capture() as captured:
         console.print(grid)
     yield from (line.rstrip() for line in captured.get().splitlines())
