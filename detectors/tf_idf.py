@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import TypeAdapter
-from scipy.sparse import csr_array, hstack
+from scipy.sparse import csr_array, get_index_dtype, hstack
 
 from liescope.common.reading import Reading, read_json
 from liescope.common.statistics import Floats
@@ -97,7 +97,8 @@ class Ngrams:
                 raise ValueError(f"no n-gram of {field} is in {least} texts")
             fields[field] = Features.of(often, len(texts))
             stored += sum(often.values())
-        value, column, ends = np.empty(stored), np.empty(stored, np.int32), np.zeros(len(texts) + 1, np.int64)
+        index = get_index_dtype(maxval=stored)
+        value, column, ends = np.empty(stored), np.empty(stored, index), np.zeros(len(texts) + 1, index)
         for first in range(0, len(texts), AT_ONCE):  # into their place, so that nothing is in memory twice
             part = self.weighed(texts[first : first + AT_ONCE], fields)
             here = slice(ends[first], ends[first] + part.nnz)
@@ -110,7 +111,7 @@ class Ngrams:
         return beside([one.weighed(self._counted(name, texts, one.place)) for name, one in fields.items()])
 
     def _counted(self, field: str, texts: Sequence[str], place: Mapping[str, int]) -> csr_array:
-        columns, counts, ends = array("i"), array("i"), [0]
+        columns, counts, ends = array("i"), array("i"), array("i", [0])
         for own in (self._of(field, text) for text in texts):
             known = own.keys() & place.keys()
             columns.extend(map(place.__getitem__, known))

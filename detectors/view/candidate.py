@@ -179,7 +179,7 @@ def _stacked(rows: Sequence[Sequence[Row]], width: int) -> csr_array:
     """(rows, width). rows: the parts of each, which are added."""
     none = (np.empty(0, np.int32), np.empty(0, np.float32))
     columns, values = (np.concatenate(each) for each in zip(none, *chain.from_iterable(rows), strict=True))
-    ends = np.cumsum([0, *(sum(len(columns) for columns, _ in parts) for parts in rows)])
+    ends = np.cumsum([0, *(sum(len(columns) for columns, _ in parts) for parts in rows)], dtype=np.int32)
     found = csr_array((values, columns, ends), (len(rows), width))
     found.sum_duplicates()
     return found

@@ -121,7 +121,8 @@ def read_transcripts(corpus: Corpus, splits: Sequence[str] = SPLITS) -> dict[str
     happened = happened.with_columns(statement_id=pl.col("game_id") + ":" + pl.col("index").cast(pl.String))
     told = happened.join(heard.with_columns(heard=True), on="statement_id", how="left").drop("statement_id")
     named = pl.col("game_id", "kind", "phase", "actor", "target").cast(pl.Categorical)  # each name in memory once
-    rows = collected(told.sort("game_id", "index").with_columns(named), corpus)
+    heard_by = pl.col("audience").cast(pl.List(pl.Categorical))
+    rows = collected(told.sort("game_id", "index").with_columns(named, heard_by), corpus)
     counts = rows.group_by("game_id", maintain_order=True).len()
     place, ends = {game: at for at, game in enumerate(counts["game_id"])}, [0, *counts["len"].cum_sum()]
 
@@ -131,12 +132,13 @@ def read_transcripts(corpus: Corpus, splits: Sequence[str] = SPLITS) -> dict[str
         events = rows.slice(own[0], own[-1] - own[0]).iter_rows(named=True)
         return [tuple(chain.from_iterable(map(_turns, islice(events, end - start)))) for start, end in pairwise(own)]
 
+    once: dict[Any, Any] = {}
     return {
         game_id: Transcript(
             game_id,
-            tuple(seat["name"] for seat in seats),
+            once.setdefault(names := tuple(seat["name"] for seat in seats), names),
             _Turns(made, place[game_id]) if game_id in place else (),
-            rules,
+            once.setdefault(rules, rules),
             _known_deceivers(rules, seats),
         )
         for game_id, rules, seats in games.iter_rows()
@@ -177,8 +179,9 @@ def _turns(event: Mapping[str, Any]) -> Iterator[TranscriptTurn]:
 def read_deceivers(corpus: Corpus, splits: Sequence[str] = SPLITS) -> dict[str, frozenset[str]]:
     """Who deceives, by game, if that is known for every seat: the truth that no detector may see."""
     games = collected(read(corpus, "games").filter(pl.col("split").is_in(splits)).select("game_id", "seats"), corpus)
+    once: dict[frozenset[str], frozenset[str]] = {}
     return {
-        game_id: frozenset(seat["name"] for seat in seats if seat["deceives"])
+        game_id: once.setdefault(names := frozenset(seat["name"] for seat in seats if seat["deceives"]), names)
         for game_id, seats in games.iter_rows()
         if all(seat["deceives"] is not None for seat in seats)
     }

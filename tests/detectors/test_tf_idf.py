@@ -17,6 +17,7 @@ from sklearn.pipeline import FeatureUnion
 from sklearn.utils import murmurhash3_32
 
 from liescope.common.statistics import expit
+from liescope.detectors import tf_idf
 from liescope.detectors.folds import fold_of
 from liescope.detectors.learned_from import is_long, signatures
 from liescope.detectors.logistic import ScaledLogistic, fit_logistic
@@ -62,6 +63,16 @@ def test_features_are_those_of_a_tfidf_vectorizer(words: int, chars: int) -> Non
     ]
     asked = ["bob is unheard of", *reversed(TEXTS)]
     assert np.allclose(theirs.transform(asked).toarray(), ours.weighed(asked, fields).toarray(), rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize("at_once", [1, 7, 202])
+def test_texts_weighed_a_few_at_a_time_give_the_same_bits(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = Ngrams(2, 3).learned(TEXTS, 2)[1]
+    monkeypatch.setattr(tf_idf, "AT_ONCE", at_once)
+    values = Ngrams(2, 3).learned(TEXTS, 2)[1]
+    assert values.shape == whole.shape
+    for name in ("data", "indices", "indptr"):
+        assert np.array_equal(getattr(values, name), getattr(whole, name))
 
 
 def test_a_regression_is_that_of_scikit_learn_where_it_stops() -> None:
