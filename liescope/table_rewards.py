@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Container, Iterable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
@@ -44,7 +45,7 @@ def rewards_in(record: GameRecord, detector: AnyDetector | None = None) -> dict[
     return {
         seat.name: Rewards(
             None if end is None else float(seat.name in end.winners),
-            _honest(record, labelled, seat.name),
+            share_true(verdicts(record, labelled, {seat.name})),
             _believed(record, labelled, seat.name),
             _mean(score for speaker, score in scores if speaker == seat.name),
         )
@@ -52,10 +53,16 @@ def rewards_in(record: GameRecord, detector: AnyDetector | None = None) -> dict[
     }
 
 
-def _honest(record: GameRecord, labelled: LabelledGame, name: str) -> float | None:
-    own = own_origin(record)
-    made = (row for row in labelled.claims if (row.speaker, row.origin) == (name, own) and row.kind not in PROMISED)
-    return _mean(row.verdict == TRUE for row in made if row.verdict in (TRUE, FALSE))
+def verdicts(record: GameRecord, labelled: LabelledGame, seats: Container[str]) -> Counter[str]:
+    """How many claims of these seats have each verdict; promises do not count."""
+    made = (row for row in labelled.claims if row.speaker in seats and row.kind not in PROMISED)
+    return Counter(row.verdict for row in made if row.origin == own_origin(record))
+
+
+def share_true(made: Counter[str]) -> float | None:
+    """The share of claims that the log shows to be true, of those that it decides; None without any."""
+    decided = made[TRUE] + made[FALSE]
+    return made[TRUE] / decided if decided else None
 
 
 def _believed(record: GameRecord, labelled: LabelledGame, name: str) -> float | None:
