@@ -78,7 +78,7 @@ $(STAMP): pyproject.toml constraints/py311.txt
 	@$(BIN)/python -m pip install --quiet --upgrade pip -c constraints/py311.txt
 	@echo "  1 of 2: torch"
 	@$(BIN)/python -m pip install --quiet -c constraints/py311.txt torch
-	@echo "  2 of 2: transformers, scikit-learn, arviz and the rest"
+	@echo "  2 of 2: transformers, scikit-learn, pymc and the rest"
 	@$(BIN)/python -m pip install --quiet -c constraints/py311.txt -e '.[dev]'
 	@touch $(STAMP)
 

@@ -64,6 +64,9 @@ class SamplerOptions(_Sampled):
         le=0.999,
         description="Acceptance rate to tune the steps for; higher if transitions diverge.",
     )
+    sampler: Literal["hmc", "pymc"] = Field(
+        default="hmc", description="What draws: hmc, our own, or pymc, PyMC's NUTS, many times slower, as a check."
+    )
 
 
 class FitSettings(SamplerOptions, _Fitted):

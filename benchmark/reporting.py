@@ -73,7 +73,7 @@ def report(
 
     Games of several sources are counted together where they were played alike, so that all players have a place on one
     scale. Games left out (`without`, `drawn_votes`) are left out of the fit and the backgrounds; the analyses use all
-    games but those that a model was silent in (`count_silent`). A part that cannot be computed (a package is missing,
+    games but those that a model was silent in (`count_silent`). A part that cannot be computed (PyMC is not installed,
     the sampler has not converged, too few games or models, a game without its roles) is left out, with the reason
     in its place. Without a capability model, players are compared where they held the same role beside the same
     players.

@@ -14,7 +14,7 @@ Every function here does what the command of its name does, and returns a small 
 
 `liescope.parallel` does some of it in parts on a Ray cluster.
 
-Nothing is imported before it is used: `import liescope` loads neither torch nor numba nor the command line.
+Nothing is imported before it is used: `import liescope` loads neither torch nor pymc nor the command line.
 """
 
 from __future__ import annotations

@@ -317,6 +317,11 @@ class Density:
         self.dimensions = int(self._sds.stop + 1 + variant.offset + variant.dispersed)
         self._centre, self._factor, self.rival = self._begin()
 
+    def whitened(self, y: Array) -> tuple[float, Array]:
+        """The log density and its gradient in the coordinates that a sampler moves in."""
+        gradient = np.empty(self.dimensions)
+        return float(whitened(y, *self.coordinates, gradient)), gradient
+
     @property
     def coordinates(self) -> tuple[Plan, Array, Array, Array]:
         """What `whitened` takes beside a point."""

@@ -1,4 +1,4 @@
-"""Hamiltonian Monte Carlo on the compiled density, which draws every fit.
+"""Hamiltonian Monte Carlo on the compiled density: `hmc`, which draws every fit.
 
 Each chain moves by leapfrog steps in coordinates in which the posterior is nearly a standard normal distribution. While
 it tunes, the step is learned by dual averaging (Hoffman and Gelman 2014, section 3.2), and the draws of all chains
@@ -11,14 +11,12 @@ from __future__ import annotations
 import math
 import os
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from liescope.benchmark.benchmark_settings import SamplerOptions
-from liescope.benchmark.capability.backend import Array
+from liescope.benchmark.capability.backend import Array, Sample
 from liescope.benchmark.capability.density import Density, compiled, whitened
 
 _ROUNDS = (0.1, 0.2, 0.3, 0.4)  # shares of the tuning; after each but the last, coordinates are corrected
@@ -29,21 +27,10 @@ _DIVERGED = 1000.0  # error of the energy
 _GAMMA, _T0, _KAPPA = 0.05, 10.0, 0.75  # of dual averaging
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """Points drawn from a density. points: shape (chains, draws, dimensions); energy: the Hamiltonian's, shape (chains,
-    draws); diverging: after tuning, same shape.
-    """
-
-    points: Array
-    energy: Array
-    diverging: npt.NDArray[np.bool_]
-
-
 @compiled
 def _chain(where: Any, random: Any, start: Array, step: float, tune: int, target: float, out: Array) -> float:
-    """Fill out, shape (draws, dimensions + 2): each the point, the energy, 1 for a divergence; the step. The first of
-    them, tune, adapt it. where: the coordinates of a density.
+    """Fill out, shape (draws, dimensions + 3): each the point, its log density, the energy, 1 for a divergence; the
+    step. The first of them, tune, adapt it. where: the coordinates of a density.
     """
     size = start.size
     y, gradient = start.copy(), np.empty(size)
@@ -75,7 +62,7 @@ def _chain(where: Any, random: Any, start: Array, step: float, tune: int, target
         if random.random() < accept:
             y[:], gradient[:], height = moved, slope, reached
         row = out[draw]
-        row[:size], row[size], row[size + 1] = y, energy, 1.0 if diverged else 0.0
+        row[:size], row[size], row[size + 1], row[size + 2] = y, height, energy, 1.0 if diverged else 0.0
         if draw < tune:
             count = draw + 1.0
             error += (target - accept - error) / (count + _T0)
@@ -93,7 +80,7 @@ def hmc(density: Density, settings: SamplerOptions) -> Sample:
 
     def advance(draws: int, tune: int) -> Array:
         nonlocal points, steps
-        out = np.empty((chains, draws, size + 2))
+        out = np.empty((chains, draws, size + 3))
         where = density.coordinates
         each = zip(randoms, points, steps, out, strict=True)
         steps = list(pool.map(lambda one: _chain(where, *one[:3], tune, target, one[3]), each))
@@ -108,4 +95,4 @@ def hmc(density: Density, settings: SamplerOptions) -> Sample:
                 points = density.correct(seen[:, tune // 3 :], points)
         starts = range(0, settings.draws, _AT_ONCE)
         out = np.concatenate([advance(min(_AT_ONCE, settings.draws - start), 0) for start in starts], axis=1)
-    return Sample(out[..., :size], out[..., size], out[..., size + 1] > 0)
+    return Sample(out[..., :size], out[..., size], out[..., size + 1], out[..., size + 2] > 0)

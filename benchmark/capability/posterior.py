@@ -11,7 +11,7 @@ import polars as pl
 from scipy.special import expit
 
 from liescope.benchmark.benchmark_settings import SamplerOptions
-from liescope.benchmark.capability.backend import Array, load, mixing
+from liescope.benchmark.capability.backend import Array, load, mixing, sample
 from liescope.benchmark.capability.counts import schema, tally
 from liescope.benchmark.capability.forms import DECEIVER, DISCLOSER, PLAYERS, VOTER, RoleForm
 from liescope.benchmark.capability.model import PAPER, SLIPS, Variant, check_identified, logits
@@ -226,7 +226,7 @@ class Posterior:
 
 def sampled(rows: pl.DataFrame, variant: Variant, settings: SamplerOptions) -> Posterior:
     """A sample of a model, which may not have converged. Raises MissingExtra without the packages that it needs."""
-    load("numba", "arviz")  # before anything is compiled: errors come at once
+    load("numba", "arviz", *({"pymc"} & {settings.sampler}))  # before anything is compiled: errors come at once
     begin = time.perf_counter()
     # numba takes a second to import
     from liescope.benchmark.capability.density import Density
@@ -234,7 +234,7 @@ def sampled(rows: pl.DataFrame, variant: Variant, settings: SamplerOptions) -> P
 
     fitted = {"mafia_wins": "votes_for_discloser", "games": f"{VOTER}_votes"} if SLIPS in variant.terms else {}
     density = Density(rows.with_columns(**fitted), variant)
-    drawn = hmc(density, settings)
+    drawn = (hmc if settings.sampler == "hmc" else sample)(density, settings)
     draws, sds = density.parameters(drawn.points), density.sds(drawn.points)
     free = variant.vectors[1], "rho"
     moving = {name: values for name, values in draws.items() if values.shape[-1] > 1 or name in free}
@@ -253,8 +253,8 @@ def fit(rows: pl.DataFrame, settings: SamplerOptions | None = None, variant: Var
     """Sample a model of the family. rows: counts (`liescope.benchmark.capability.counts.Counts`) of at least two
     models, as `liescope.benchmark.capability.model.rows_for` gives them for its terms.
 
-    Raises UsageError if the counts cannot determine the parameters, MissingExtra without a package that it needs, and
-    NotConverged, with the numbers and what to try, if the diagnostics are far from acceptable.
+    Raises UsageError if the counts cannot determine the parameters, MissingExtra without a sampler, and NotConverged,
+    with the numbers and what to try, if the diagnostics are far from acceptable.
     """
     settings = settings or SamplerOptions()
     check_identified(rows, variant)

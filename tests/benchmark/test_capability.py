@@ -102,6 +102,14 @@ def test_equal_seeds_give_equal_draws_and_others_do_not(simulate: Simulate) -> N
     assert not np.array_equal(one, other)
 
 
+@pytest.mark.long
+def test_both_samplers_agree(published_fit: Posterior) -> None:
+    other = fit(published_fit.cells, SamplerOptions(draws=300, tune=300, sampler="pymc"))
+    one, two = scores(published_fit).sort("model"), scores(other).sort("model")
+    for name in ("m", "d", "v"):
+        assert ((one[name] - two[name]) / one[f"{name}_sd"]).abs().max() < 0.25
+
+
 def test_a_run_that_nearly_converged_is_a_result_that_says_so(simulate: Simulate, tmp_path: Path) -> None:
     some = simulate((np.array([0.5, -0.5]), np.array([0.2, 0.4]), np.array([1.2, 0.8])), games=60, seed=1)
     some.write_csv(tmp_path / "counts.csv")
@@ -144,10 +152,11 @@ def test_counts_that_cannot_determine_the_scores_are_refused_before_sampling() -
             fit(counts)
 
 
+@pytest.mark.parametrize(("sampler", "package"), [("hmc", "numba"), ("pymc", "pymc")])
 def test_without_what_its_sampler_needs_the_error_names_the_extra(
-    monkeypatch: pytest.MonkeyPatch, simulate: Simulate
+    sampler: str, package: str, monkeypatch: pytest.MonkeyPatch, simulate: Simulate
 ) -> None:
     counts = simulate((np.zeros(2), np.zeros(2), np.ones(2)), games=10, seed=1)
-    monkeypatch.setitem(sys.modules, "numba", None)
-    with pytest.raises(MissingExtra, match=r"'numba'.*pip install .*\[bayes\]"):
-        fit(counts)
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(MissingExtra, match=rf"'{package}'.*pip install .*\[bayes\]"):
+        fit(counts, SamplerOptions(sampler=sampler))

@@ -10,16 +10,16 @@ import pytest
 
 from liescope.benchmark.benchmark_settings import SamplerOptions
 from liescope.benchmark.capability import hamiltonian
-from liescope.benchmark.capability.density import Density, whitened
-from liescope.benchmark.capability.hamiltonian import Sample, hmc
+from liescope.benchmark.capability.backend import Sample
+from liescope.benchmark.capability.density import Density
+from liescope.benchmark.capability.hamiltonian import hmc
 
 _KNOWN: dict[tuple[object, ...], Sample] = {}
 
 
 def _once(density: Density, settings: SamplerOptions) -> Sample:
     """The sample of an equal density: the same height and slope at a point that has nothing special."""
-    slope = np.empty(density.dimensions)
-    height = whitened(np.random.default_rng(slope.size).normal(size=slope.size), *density.coordinates, slope)
+    height, slope = density.whitened(np.random.default_rng(density.dimensions).normal(size=density.dimensions))
     key = (settings, density.dimensions, height, slope.tobytes())
     if key not in _KNOWN:
         _KNOWN[key] = hmc(density, settings)
