@@ -12,16 +12,18 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import TypeAdapter
-from scipy.sparse import csr_array, get_index_dtype, hstack
 
 from liescope.common.reading import Reading, read_json
 from liescope.common.statistics import Floats
 from liescope.detectors.logistic import TRAIN_AGAIN, numbers
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 _LARGEST = 2**29
 _WORD = re.compile(r"\w+")
@@ -44,6 +46,8 @@ class Features:
 
     def weighed(self, counts: csr_array) -> csr_array:
         """1 + log count, times idf, each row of length 1."""
+        from scipy.sparse import csr_array
+
         counts.sort_indices()  # sums depend on the order in their last bit
         found = csr_array((np.log(counts.data, dtype=np.float64), counts.indices, counts.indptr), counts.shape)
         found.data += 1
@@ -87,6 +91,8 @@ class Ngrams:
 
     def learned(self, texts: Sequence[str], least: int) -> tuple[dict[str, Features], csr_array]:
         """The features in so many texts, alphabetically, and their weights there. Raises ValueError for none."""
+        from scipy.sparse import csr_array, get_index_dtype
+
         fields, stored = dict[str, Features](), 0
         for field in self.fields:
             seen = Counter[str]()
@@ -111,6 +117,8 @@ class Ngrams:
         return beside([one.weighed(self._counted(name, texts, one.place)) for name, one in fields.items()])
 
     def _counted(self, field: str, texts: Sequence[str], place: Mapping[str, int]) -> csr_array:
+        from scipy.sparse import csr_array
+
         columns, counts, ends = array("i"), array("i"), array("i", [0])
         for own in (self._of(field, text) for text in texts):
             known = own.keys() & place.keys()
@@ -140,6 +148,8 @@ def word_grams(words: Sequence[str], most: int) -> list[str]:
 
 def beside(parts: Sequence[csr_array]) -> csr_array:
     """Matrices with the same rows, side by side."""
+    from scipy.sparse import hstack
+
     return hstack(parts, "csr") if len(parts) > 1 else parts[0]
 
 

@@ -12,12 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, field_validator
-from scipy.sparse import csr_array
 
 from liescope.common.errors import UsageError
 from liescope.common.statistics import Bools, Floats, expit
@@ -29,6 +28,9 @@ from liescope.detectors.tf_idf import Features, beside, read_features, write_fea
 from liescope.detectors.view.candidate import CLAIMS, FIELDS, Candidate, Counted, Reason, ViewCounting, strongest
 from liescope.detectors.view.joint_posterior import SeatedCandidates
 from liescope.detectors.view.transcript import GameMoment
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,6 +297,8 @@ class LinearDetector(Detector):
 
 def _weighed(name: str, features: Features, counts: csr_array) -> csr_array:
     """TF-IDF for words, 1 + log count for claims."""
+    from scipy.sparse import csr_array
+
     if name != CLAIMS:
         return features.weighed(counts)
     return csr_array((1 + np.log(counts.data, dtype=np.float64), counts.indices, counts.indptr), counts.shape)

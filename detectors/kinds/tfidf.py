@@ -6,11 +6,10 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from pydantic import Field, model_validator
-from scipy.sparse import csr_array
 
 from liescope.common.errors import BadData, UsageError
 from liescope.common.statistics import Bools, Floats, expit
@@ -20,6 +19,9 @@ from liescope.detectors.logistic import TRAIN_AGAIN, fit_logistic, read_numbers,
 from liescope.detectors.text_form import TextConfig, textualize
 from liescope.detectors.tf_idf import AT_ONCE, Features, Ngrams, read_features, write_features
 from liescope.detectors.view.candidate import Reason, strongest
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 _FEATURES, _WEIGHTS = "words.json", "words.npy"
 CHARS = 3

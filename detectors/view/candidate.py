@@ -15,12 +15,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from liescope.common.statistics import Floats
 from liescope.detectors.text_form import clean, hide_roles, replace_names
@@ -28,6 +27,9 @@ from liescope.detectors.tf_idf import word_grams
 from liescope.detectors.view.claim_graph import ClaimGraph, claim_graph
 from liescope.detectors.view.transcript import GameMoment, Transcript
 from liescope.labeling.label import Heard, known_before
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 OWN, BEFORE, ABOUT, REST = "own", "before", "about", "rest"
 FIELDS = (OWN, BEFORE, ABOUT, REST)
@@ -177,6 +179,8 @@ class Counted:
 
 def _stacked(rows: Sequence[Sequence[Row]], width: int) -> csr_array:
     """(rows, width). rows: the parts of each, which are added."""
+    from scipy.sparse import csr_array
+
     none = (np.empty(0, np.int32), np.empty(0, np.float32))
     columns, values = (np.concatenate(each) for each in zip(none, *chain.from_iterable(rows), strict=True))
     ends = np.cumsum([0, *(sum(len(columns) for columns, _ in parts) for parts in rows)], dtype=np.int32)
