@@ -34,7 +34,7 @@ from liescope.games.core import (
     Reply,
 )
 from liescope.games.deal.rules import DealSpec
-from liescope.games.game_options import GameSpec
+from liescope.games.game_options import BallotSpec, GameSpec
 from liescope.games.mafia.rules import MINI_MAFIA, MafiaSpec
 from liescope.games.one_night.rules import OneNightSpec
 from liescope.games.playable import PlayableGame
@@ -120,7 +120,9 @@ def variants(game: PlayableGame) -> dict[str, Maker]:
     names = tuple(f"{name}{number}" for number, name in enumerate(NAMES * 3))[:count]
     specs = {
         "": spec,
-        " assessed": spec.replaced(assess=True, assess_share=0.7, show_suspicion=True),
+        " assessed": spec.replaced(
+            assess=True, assess_share=0.7, **({"show_suspicion": True} if isinstance(spec, BallotSpec) else {})
+        ),
         " with other names, fixed roles, no limit": spec.replaced(
             names=names, roles=tuple(spec.deck()), message_limit=None
         ),
