@@ -154,6 +154,7 @@ CHAPTERS = {
 """The chapters with the subjects of their analyses; those that none names stand in `_REST`."""
 
 _SCORES = "Scores of the models"
+_ONLY_TWO = "in contests a deceiver meets a judge, and no other role has a player to be compared beside"
 _NO_GAMES = "counts alone say who won, not what was said or done"
 
 
@@ -175,6 +176,11 @@ class Gathered:
     def of_roles(self) -> dict[str, pl.DataFrame]:
         """The counts by condition of games with three roles."""
         return {name: part.cells for name, part in self.conditions.items() if part.form is THREE_ROLES}
+
+    @property
+    def of_contests(self) -> bool:
+        """Whether contests were counted, not games."""
+        return bool(self.conditions) and not self.of_roles
 
     @property
     def counts(self) -> pl.DataFrame:
@@ -204,15 +210,16 @@ def _capabilities(gathered: Gathered) -> Report:
             tables={_file(name): table for name, table in told.tables.items()},
             missing={f"{_SCORES}: {name}": reason for name, reason in told.missing.items()},
         )
-    cells = gathered.of_roles
-    told = answers(rows_of_counts(cells) if cells or gathered.games is None else rows_of_games(gathered.games.frames))
+    cells, games, told = gathered.of_roles, gathered.games, Report()
+    if not gathered.of_contests:
+        told = answers(rows_of_counts(cells) if cells or games is None else rows_of_games(games.frames))
     findings = told.findings
-    if not told.tables and gathered.told:
+    if not told.tables and gathered.told and not gathered.of_contests:
         findings += gathered.told.findings[:1]  # who won
     elif not told.tables:
         form = form_of(gathered.counts)
-        games, wins = (int(gathered.counts[name].sum()) for name in (form.of, form.won))
-        findings += (f"{form.total.capitalize()} {wins / games:.1%} of {games} {form.of}.",)
+        of, won = (int(gathered.counts[name].sum()) for name in (form.of, form.won))
+        findings += (f"{form.total.capitalize()} {won / of:.1%} of {of} {form.of}.",)
     return replace(told, findings=findings, missing={_SCORES: gathered.unfit})
 
 
@@ -225,6 +232,8 @@ def _backgrounds(gathered: Gathered) -> Report:
     """Scores against fixed backgrounds, and their agreement with the capability model."""
     cells = gathered.of_roles
     posteriors = {one.condition: one.posterior for one in gathered.fit.fits} if gathered.fit else {}
+    if gathered.of_contests:
+        return Report(missing={"Standings, and scores against backgrounds": _ONLY_TWO})
     return part_of_conditions(cells, posteriors) if cells else Report()
 
 

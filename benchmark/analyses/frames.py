@@ -18,9 +18,11 @@ import polars as pl
 import polars.selectors as cs
 
 from liescope.benchmark.analyses.conditions_of_play import PLAYERS, UNKNOWN, prepare
+from liescope.benchmark.analyses.intervals import game_means
 from liescope.benchmark.capability.count_sources import with_silent
 from liescope.benchmark.capability.counts import UNHEARD
 from liescope.common.errors import BadData, UsageError
+from liescope.common.report.contents import with_interval
 from liescope.common.text import number_of
 from liescope.games.core import AskKind
 from liescope.games.game_registry import GAMES, PROMPTS
@@ -319,13 +321,15 @@ def _second_order(paths: Sequence[str | os.PathLike[str]], opened: Sequence[Open
         if any((run.plan.get("options") or {}).get("second_order") for run in games.runs)
     ]
     played = {game.game_id: game for path in asked for game in records(path) if "fork" not in game.meta}
-    found = [one for game in played.values() for one in second_order_guesses(game)]
+    found = [(name, *one) for name, game in played.items() for one in second_order_guesses(game)]
     if not found:
         return ()
-    right, chance = (sum(one[at] for one in found) / len(found) for at in (0, 1))
+    answers = pl.DataFrame(found, ["family", "right", "chance"], orient="row")
+    right, lo, hi = game_means(answers, (), "right").select("mean", "lo", "hi").row(0)
     return (
-        f"Second-order beliefs: of {number_of(len(found), 'answer')} about whom another player suspects most, "
-        f"{right:.1%} were right by that player's next vote; {chance:.1%} would be by chance.",
+        f"Second-order beliefs: of {number_of(answers.height, 'answer')} about whom another player suspects most, "
+        f"{with_interval(right, lo, hi, '.1%')} were right by that player's next vote; "
+        f"{sum(one[-1] for one in found) / len(found):.1%} would be by chance.",
     )
 
 

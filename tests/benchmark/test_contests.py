@@ -25,6 +25,7 @@ from liescope.benchmark.capability.forms import CONTESTS
 from liescope.benchmark.capability.model import DEFAULT, MARGIN, variant
 from liescope.benchmark.capability.posterior import Posterior, sampled
 from liescope.benchmark.fitting import fit
+from liescope.benchmark.reporting import report
 from liescope.common.errors import LiescopeError, UsageError
 from liescope.games.record import GameRecord, Seat, Source, Status
 from liescope.games.shared_rules import Contest, doubted
@@ -104,6 +105,14 @@ def test_what_cannot_be_fitted_is_one_sentence(
     (tmp_path / "contests.csv").write_text(text)
     with pytest.raises(LiescopeError, match=says):
         fit(tmp_path / "contests.csv", **settings)
+
+
+def test_a_report_says_that_contests_have_no_standings_and_no_backgrounds(tmp_path: Path) -> None:
+    (tmp_path / "contests.csv").write_text(f"{HEADER}a,b,1,2\nb,a,0,2\n")
+    told = report(tmp_path / "contests.csv")
+    assert told.fit is None
+    assert told.findings == ("The judge was fooled in 25.0% of 4 contests.",)
+    assert "a deceiver meets a judge" in told.missing["Standings, and scores against backgrounds"]
 
 
 def test_contests_and_games_of_three_roles_are_not_added(tmp_path: Path) -> None:

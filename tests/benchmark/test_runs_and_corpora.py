@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -86,5 +87,6 @@ def test_second_order_beliefs_are_scored_alike_in_a_run_and_its_corpus_where_the
         said = [[note for note in load_games([source]).notes if "Second-order" in note] for source in (run, corpus)]
         assert said[0] == said[1]
         assert bool(said[0]) == asked
+        assert all(re.search(r"% \(\d.*% to \d.*%\) were right", note) for note in said[0])
         with Journal.open(run) as journal:
             assert not any("second_order" in game.meta["settings"] for game in journal.records())
