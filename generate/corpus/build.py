@@ -60,7 +60,6 @@ def write_papers(folder: Path, facts: Mapping[str, Any]) -> None:
 
 Write = Callable[[CorpusWriter], Written]
 Head = tuple[Mapping[str, Any], Mapping[str, str]]  # the plan and the versions of a run.json
-_NO_HEAD: Head = ({}, {})
 UNDESCRIBED = "A game from elsewhere, whose rules Liescope does not know."
 
 
@@ -183,8 +182,38 @@ class CorpusWanted:
 
     def built(self, write: Write) -> CorpusResult:
         """The corpus of the games that `write` writes."""
-        facts = _pack(write, self.out, sorted(self.hold_out), self.transcript, self.heads)
+        built = datetime.now(UTC).date().isoformat()
+        try:
+            with replacing(self.out, "corpus", is_corpus) as folder:
+                with CorpusWriter(folder) as writer:
+                    written = write(writer)
+                if not written.seen:
+                    raise UsageError("the runs hold no finished game; play some first, then build again")
+                origin = self._origin(written)
+                terms = {name: plan_terms(self.heads[name][0]) for name in written.runs}
+                facts = count_facts(folder, self.out.resolve().name, version("liescope"), built, origin, terms)
+                write_papers(folder, facts.to_json())
+                _check_no_key(folder, secrets_of(os.environ, origin.key_variables))
+        except OSError as error:
+            why = f"{error.strerror or error}; make room for it or choose another --out"
+            raise UsageError(f"{self.out} cannot be written: {why}") from error
         return CorpusResult(self.out, facts, self.unplayed, self.notes)
+
+    def _origin(self, written: Written) -> Origin:
+        variables, texts = set[str](), dict[str, str]()
+        for name in written.runs:
+            variables |= key_variables(self.heads[name][0])
+            texts |= plan_texts(self.heads[name][0])
+        heads = ((name, *self.heads[name]) for name in written.runs)
+        return Origin(
+            runs=tuple(RunFacts(name, all_without_addresses(dict(plan)), dict(own)) for name, plan, own in heads),
+            key_variables=tuple(sorted(variables)),
+            hold_out=tuple(sorted(self.hold_out)),
+            transcript=self.transcript,
+            official_splits=written.official,
+            game_texts={name: texts.get(name, UNDESCRIBED) for name in sorted(written.games - GAMES.keys())},
+            withdrawn=written.withdrawn,
+        )
 
 
 def corpus_wanted(
@@ -243,25 +272,6 @@ def _same(facts: Mapping[str, Any], heads: Mapping[str, Head], hold_out: Sequenc
     return of_both[0] == of_both[1] and held_out and facts.get("transcript") is transcript
 
 
-def _pack(write: Write, out: Path, hold_out: Sequence[str], transcript: bool, heads: Mapping[str, Head]) -> CorpusFacts:
-    built = datetime.now(UTC).date().isoformat()
-    try:
-        with replacing(out, "corpus", is_corpus) as folder:
-            with CorpusWriter(folder) as writer:
-                written = write(writer)
-            if not written.seen:
-                raise UsageError("the runs hold no finished game; play some first, then build again")
-            origin = _origin(written, heads, hold_out, transcript)
-            terms = {name: plan_terms(heads.get(name, _NO_HEAD)[0]) for name in written.runs}
-            facts = count_facts(folder, out.resolve().name, version("liescope"), built, origin, terms)
-            write_papers(folder, facts.to_json())
-            _check_no_key(folder, secrets_of(os.environ, origin.key_variables))
-    except OSError as error:
-        why = error.strerror or error
-        raise UsageError(f"{out} cannot be written ({why}); make room for it or choose another --out") from error
-    return facts
-
-
 def _check_no_key(folder: Path, secrets: Mapping[str, str]) -> None:
     """Raises UsageError if a file holds the value of a secret of this machine, as an old log may."""
     for path in sorted(path for path in folder.rglob("*") if path.is_file()) if secrets else ():
@@ -271,23 +281,6 @@ def _check_no_key(folder: Path, secrets: Mapping[str, str]) -> None:
                     f"{path.relative_to(folder)} would hold {what}, which stands in the log of a run, so nothing was "
                     "built; revoke that secret, and take the variable out of the environment to build nevertheless"
                 )
-
-
-def _origin(written: Written, heads: Mapping[str, Head], hold_out: Sequence[str], transcript: bool) -> Origin:
-    variables, texts = set[str](), dict[str, str]()
-    plans = {name: heads.get(name, _NO_HEAD) for name in written.runs}
-    for plan, _ in plans.values():
-        variables |= key_variables(plan)
-        texts |= plan_texts(plan)
-    return Origin(
-        runs=tuple(RunFacts(name, all_without_addresses(dict(plan)), dict(own)) for name, (plan, own) in plans.items()),
-        key_variables=tuple(sorted(variables)),
-        hold_out=tuple(sorted(set(hold_out))),
-        transcript=transcript,
-        official_splits=written.official,
-        game_texts={name: texts.get(name, UNDESCRIBED) for name in sorted(written.games - GAMES.keys())},
-        withdrawn=written.withdrawn,
-    )
 
 
 _NAMED = 5  # missing parts

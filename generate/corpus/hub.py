@@ -83,16 +83,15 @@ def saved_token() -> str | None:
     return get_token()
 
 
-def writer() -> tuple[HfApi, str]:
-    """A client that can write, and its token. Raises MissingExtra, MissingKey."""
+def writer() -> HfApi:
+    """A client that can write. Raises MissingExtra, MissingKey."""
     try:
-        from huggingface_hub import HfApi, get_token
+        from huggingface_hub import HfApi
     except ImportError as error:
         raise MissingExtra("huggingface_hub", "hub") from error
-    token = get_token()
-    if not token:
+    if not (token := saved_token()):
         raise MissingKey("HF_TOKEN", "publishing to the Hub without a saved login (hf auth login)")
-    return HfApi(token=token, library_name="liescope"), token
+    return HfApi(token=token, library_name="liescope")
 
 
 @contextmanager
@@ -116,7 +115,8 @@ def plain_errors(repo: str) -> Iterator[None]:
     except HFValidationError as error:
         raise UsageError(f"the Hub's client does not accept {repo!r}: {error}") from error
     except (httpx2.HTTPError, ConnectionError, TimeoutError, LocalEntryNotFoundError) as error:
-        raise UsageError(f"{ENDPOINT} cannot be reached ({_first_line(error)}); try again later") from error
+        why = next(iter(str(error).splitlines()), type(error).__name__)
+        raise UsageError(f"{ENDPOINT} cannot be reached ({why}); try again later") from error
     except RuntimeError as error:
         # An error in a file's upload is wrapped in one of these.
         if isinstance(error.__cause__, HfHubHTTPError):
@@ -125,10 +125,6 @@ def plain_errors(repo: str) -> Iterator[None]:
         if isinstance(error.__cause__, httpx2.HTTPError):
             raise UsageError(f"the upload broke off ({error.__cause__}); {_AGAIN}") from error
         raise
-
-
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).splitlines()), type(error).__name__)
 
 
 def _refused(code: int, message: str | None, repo: str) -> UsageError:

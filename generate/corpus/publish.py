@@ -100,7 +100,7 @@ def push(parcel: Parcel, repo: str, *, public: bool, gated: bool, dry_run: bool,
         notices=parcel.notices,
         card=parcel.card,
     )
-    token = saved_token() if dry_run else writer()[1]
+    token = saved_token()
     secrets = secrets_of(os.environ, parcel.key_variables) | ({"the Hub's token": token} if token else {})
     check_no_secret(parcel.files.values(), secrets, parcel.advice)
     for path, text in texts.items():
@@ -131,7 +131,7 @@ def say(step: str, progress: bool) -> None:
 def _send(parcel: Parcel, repo: str, texts: Mapping[str, bytes], done: Published, progress: bool) -> None:
     from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 
-    api, _ = writer()
+    api = writer()
     kind = parcel.kind
     say("preparing the repository", progress)
     api.create_repo(repo, repo_type=kind, private=done.private, exist_ok=True)

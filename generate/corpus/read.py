@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import polars as pl
-from pydantic import BaseModel, ValidationError, model_validator
+from pydantic import BaseModel, model_validator
 
 from liescope.common.errors import BadData, UnknownName, UsageError
-from liescope.common.reading import fault, read_text, regular
+from liescope.common.reading import Reading, read_text, regular
 from liescope.common.stores import local
 from liescope.common.text import number_of
 from liescope.data_cards.licences import Licensed
@@ -160,20 +160,14 @@ def read_facts(source: Source) -> dict[str, Any]:
         raise BadData(
             f"{folder} is not a corpus: it has no {FACTS_FILE}; make one with: liescope build runs/NAME --out …"
         )
-    try:
+    with Reading(path, "build the corpus again"):
         facts = json.loads(read_text(path))
-    except (ValueError, RecursionError) as error:
-        raise BadData(f"{path} is damaged ({error}); build the corpus again") from error
-    except OSError as error:
-        raise BadData(f"{path} cannot be read ({error.strerror})") from error
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
         number = facts.get("format") if isinstance(facts, dict) else None
         found = f"has format {number}" if isinstance(number, int) else "names no format"
         raise BadData(f"{path} {found}, and this version reads format {FORMAT}; build the corpus again from its runs")
-    try:
+    with Reading(path, "build the corpus again"):
         _Facts.model_validate(facts)
-    except ValidationError as error:
-        raise BadData(f"{path} is not as it was written ({fault(error)}); build the corpus again") from error
     return facts
 
 

@@ -25,6 +25,7 @@ from urllib.parse import parse_qsl
 from pydantic import Field
 
 from liescope.common.errors import BadData, UnknownName, UsageError
+from liescope.common.reading import Reading
 from liescope.common.registry import Registry
 from liescope.common.settings import OptionsModel, read_query, settings_of
 from liescope.games.core import Ask, AskKind, Event, EventKind
@@ -116,15 +117,12 @@ class SeatOptions(OptionsModel):
 
 def read_file(name: str) -> str:
     """Raises BadData for a file that cannot be read, is empty or too long."""
-    try:
-        with Path(name).open(encoding="utf-8") as file:
-            text = file.read(LONGEST + 1)
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise BadData(f"{name!r}, which a player's spec names, cannot be read as a text file: {why}") from None
+    named = f"{name!r}, which a player's spec names,"
+    with Reading(named, "name a text file"), Path(name).open(encoding="utf-8") as file:
+        text = file.read(LONGEST + 1)
     if not text.strip() or len(text) > LONGEST:
         size = "empty" if not text.strip() else f"longer than {LONGEST:,} characters"
-        raise BadData(f"{name!r}, which a player's spec names, is {size}")
+        raise BadData(f"{named} is {size}")
     return text
 
 

@@ -149,6 +149,7 @@ def event_words(event: Event) -> tuple[str, str] | None:
     who, whom, rater = event.actor or "", event.target or "", f"rater {event.data.get('judge', '')}"
     others, role = ", ".join(name for name in event.audience or () if name != who), event.data.get("role")
     heard_by = "" if event.audience is None else f" (to {others or 'nobody'})"
+    suspicions = (f"{name} suspects {suspect}" for name, suspect in event.data.get("suspects", {}).items())
     namer = f"{rater}, in {who}'s seat" if "judge" in event.data else f"{who} believes"
     lines = {
         EventKind.KILLER: (f"{who} makes the kill decision", _SECRET),
@@ -171,15 +172,11 @@ def event_words(event: Event) -> tuple[str, str] | None:
         EventKind.LESSON: (f"{who} learned ({event.data.get('kind')}): {event.text}", _SECRET),
         EventKind.ROLES_NAMED: (f"{namer}: {_form(event.data.get('roles', {}))}", _LABEL),
         EventKind.BELIEFS: (f"{who} believes: {_form(event.data.get('beliefs', {}))}", _LABEL),
-        EventKind.SECOND_ORDER: (f"{who} thinks: {_suspicions(event.data.get('suspects', {}))}", _LABEL),
+        EventKind.SECOND_ORDER: (f"{who} thinks: {', '.join(suspicions)}", _LABEL),
         EventKind.SUMMARY: (f"{who} sums up: {event.text}", _SECRET),
         EventKind.LESSON_TAGS: (f"{rater} on {who}'s lesson: {_form(event.data.get('tags', {}))}", _LABEL),
     }
     return lines.get(event.kind)
-
-
-def _suspicions(suspects: Mapping[str, str]) -> str:
-    return ", ".join(f"{name} suspects {whom}" for name, whom in suspects.items())
 
 
 def _form(form: Mapping[str, Sequence[str]]) -> str:

@@ -19,8 +19,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from liescope.common.errors import BadData
-from liescope.common.reading import read_bytes
+from liescope.common.reading import Reading, read_bytes
 from liescope.common.sentence_encoder import load_encoder
 from liescope.games.core import EventKind, Game, Lesson, LessonKind, Outcome
 from liescope.games.facts import ForkMeta, LessonMeta
@@ -343,12 +342,10 @@ class LessonBook:
         if torn:  # a process was killed while writing; the game concerned will add its lessons again
             with self._path.open("r+b") as file:
                 file.truncate(len(whole) + 1 if whole else 0)
-        try:
+        with Reading(f"the lessons in {self._path}", "restore it from a copy"):
             self._kept = lessons_in(whole.decode())
             lines = [line for line in map(json.loads, whole.splitlines()) if "begins_with" in line]
             self._begun = {line["game"]: line["begins_with"] for line in lines}
-        except (ValueError, KeyError, TypeError) as error:
-            raise BadData(f"{self._path} is not a book of lessons ({error}); restore it from a copy") from error
 
 
 @lru_cache(maxsize=1)

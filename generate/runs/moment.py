@@ -15,9 +15,10 @@ from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from liescope.common.errors import BadData, LiescopeError, UsageError
+from liescope.common.reading import Reading
 from liescope.common.text import plain
 from liescope.games.core import SPEECH, Ask, Event, EventKind, Game, Lesson, LessonKind, Replies, Reply
 from liescope.games.rated_game import RatedGame
@@ -219,13 +220,10 @@ def answered(journal: Journal, game_id: str, session: Session, step: int) -> lis
 def _kept(journal: Journal, digest: str) -> Moment:
     """The moment from which the games of a run go on. Raises BadData if the journal does not hold it."""
     text = journal.templates(digest).get(FILE, "")
-    try:
+    with Reading(f"the moment that the games of {journal.path} go on from", "restore it from a copy"):
         if _hash(text) != digest:
             raise ValueError("it is another than its plan names")
-        return Moment.model_validate(json.loads(text))
-    except (ValidationError, ValueError, RecursionError) as error:
-        line = " ".join(plain(str(error)).split())[:160]
-        raise BadData(f"{journal.path} holds no moment of a recorded game ({line}); restore it from a copy") from None
+        return Moment.model_validate_json(text)
 
 
 def _ended(journal: Journal, game_id: str) -> GameRecord:

@@ -21,7 +21,7 @@ from pydantic import Field
 
 from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.common.parts import Part
-from liescope.common.reading import read_text
+from liescope.common.reading import Reading, read_text
 from liescope.common.settings import Option, OptionsModel, Several
 from liescope.common.text import plain
 from liescope.games.game_options import GameSpec, check_names
@@ -85,12 +85,10 @@ def seated(chosen: Sequence[str], roles: Sequence[str], rest: str) -> Cell:
 
 def _read_csv(file: Path, what: str) -> tuple[list[str], list[dict[str, str]]]:
     """The columns and lines of a CSV file. Raises BadData."""
-    try:
+    with Reading(f"the list of {what} in {file}", "name another file"):
         reader = csv.DictReader(StringIO(read_text(file, encoding="utf-8-sig", given=True), newline=""))
         columns = reader.fieldnames = [name.strip() for name in reader.fieldnames or ()]
         return columns, list(reader)
-    except (OSError, csv.Error) as error:
-        raise BadData(f"{file} cannot be read as a list of {what}: {error}") from error
 
 
 def read_names(file: Path, seats: int) -> tuple[dict[str, str], ...]:
@@ -313,11 +311,8 @@ def read_lessons(source: Path) -> NamedText:
     if len(books) != 1:
         several = f"holds the lessons of several models; name one: {', '.join(map(str, books))}"
         raise UsageError(f"{source} {several if books else 'holds no lessons; play it with --learning on'}")
-    try:
-        lessons = [lesson for _, lesson in lessons_in(read_text(books[0], encoding="utf-8", given=True))]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise BadData(f"{books[0]} is not a book of lessons ({why}); name a run, or a file in its {LESSONS}") from None
+    with Reading(f"the lessons in {books[0]}", f"name a run, or a file in its {LESSONS}"):
+        lessons = [lesson for _, lesson in lessons_in(read_text(books[0], given=True))]
     if not lessons:
         raise BadData(f"{books[0]} holds no lessons; name another run or book")
     lines = (json.dumps({"kind": one.kind.value, "text": one.text}) for one in lessons)

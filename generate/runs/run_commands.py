@@ -30,7 +30,7 @@ from liescope.generate.runs.rating import label as label_games
 from liescope.generate.runs.run_folder import PLAN_FILE
 
 if TYPE_CHECKING:
-    from liescope.common.report.contents import Report
+    pass
 
 
 def summarise(result: RunResult, as_json: bool) -> None:
@@ -80,13 +80,6 @@ def _print(summary: dict[str, Any]) -> None:
         _say(f"Failed {count} times: {plain(reason)}")
     _say(f"The run is in {summary['run']}; look at it with:")
     put(f"liescope show {summary['run']}")
-
-
-def _print_report(report: Report) -> None:
-    from liescope.common.report.contents import terminal  # imported here, because it loads polars
-
-    for line in terminal(report):
-        put(line)
 
 
 def _say(line: str) -> None:
@@ -182,7 +175,10 @@ def fork(
     """
     result = fork_game(run, game, step, out=out, progress=True, **given)
     if not as_json:
-        _print_report(result.report)
+        from liescope.common.report.contents import terminal  # imported here, because it loads polars
+
+        for line in terminal(result.report):
+            put(line)
     summarise(result, as_json)
 
 

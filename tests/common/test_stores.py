@@ -385,7 +385,7 @@ def test_messages_name_the_address_and_not_the_copy(said: Said, store: Store, pl
     store.pipe("/own/table.csv", b"text\n")
     for words, told in (
         (("audit", "memory://own/said"), "memory://own/said/games/test-00000.parquet is truncated or damaged"),
-        (("audit", "memory://own/broken"), "memory://own/broken/corpus.json is damaged"),
+        (("audit", "memory://own/broken"), "memory://own/broken/corpus.json cannot be read"),
         (("audit", "memory://own/table.csv"), "memory://own/table.csv is a file and not a corpus"),
         (("import", "text", "memory://own/table.csv", "--out", "run"), "memory://own/table.csv holds no text"),
     ):

@@ -281,7 +281,7 @@ def test_the_card_says_whose_words_it_learned_from(make_corpus: Callable[..., Pa
     for odd, licences in ((False, [{"name": "quack", "games": 9, "terms": terms}]), (True, [{"name": "quack"}])):
         (corpus / "corpus.json").write_text(json.dumps({**facts, "licences": licences}), encoding="utf-8")
         if odd:
-            with pytest.raises(BadData, match=r"corpus\.json is not as it was written"):
+            with pytest.raises(BadData, match=r"corpus\.json cannot be read"):
                 train("tfidf", corpus, out=tmp_path / "odd", folds=0)
         else:
             found = publish(train("tfidf", corpus, out=tmp_path / "m", folds=0).model, REPO, dry_run=True)

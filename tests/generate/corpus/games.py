@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -150,5 +151,6 @@ def pack(
     heads: Mapping[str, Any] | None = None,
 ) -> CorpusFacts:
     """`build` from any stream of (run name, game, calls). heads: the plan and the versions of each run, by its name."""
-    wanted = CorpusWanted(out, (), heads or {}, 0, 0, frozenset(hold_out), frozenset(), transcript, ())
+    known = heads or defaultdict(lambda: ({}, {}))
+    wanted = CorpusWanted(out, (), known, 0, 0, frozenset(hold_out), frozenset(), transcript, ())
     return wanted.made_of(games).facts

@@ -150,5 +150,5 @@ def test_a_book_that_was_cut_off_while_it_was_written_is_made_whole_by_the_same_
 def test_a_file_that_is_no_book_is_named(book: LessonBook) -> None:
     book._path.parent.mkdir()
     book._path.write_text('{"kind": "mood"}\n')
-    with pytest.raises(BadData, match=r"a\.jsonl is not a book of lessons"):
+    with pytest.raises(BadData, match=r"a\.jsonl cannot be read"):
         again(book)
