@@ -108,12 +108,10 @@ def open_games(
     Raises BadData if the source is neither a run nor a corpus, or is damaged.
     """
     wanted = [name for name in GAME_TABLES if name in {"games", *tables}]
-    if holds_corpus(source):
-        return _of_corpus(source, wanted, watch)
-    return _of_run(source, wanted, watch)
-
-
-def _of_corpus(source: str | os.PathLike[str], wanted: Collection[str], watch: Callable[[int], None]) -> OpenedGames:
+    if not holds_corpus(source):
+        with Journal.open(local(source)) as journal:
+            run = RunFacts(journal.name, all_without_addresses(journal.plan), journal.versions)
+            return OpenedGames(str(source), (run,), tables_of(journal.records(), journal.name, wanted, watch), False)
     folder = corpus_folder(source, *wanted)
     runs = tuple(RunFacts(**run) for run in read_facts(folder)["runs"])
     tables = {name: _in_order(collected(read(folder, name).drop("split"), source)) for name in wanted}
@@ -121,12 +119,6 @@ def _of_corpus(source: str | os.PathLike[str], wanted: Collection[str], watch: C
         check_table(name, table, str(source))
     watch(tables["games"].height)
     return OpenedGames(str(source), runs, tables, True)
-
-
-def _of_run(source: str | os.PathLike[str], wanted: Collection[str], watch: Callable[[int], None]) -> OpenedGames:
-    with Journal.open(local(source)) as journal:
-        run = RunFacts(journal.name, all_without_addresses(journal.plan), journal.versions)
-        return OpenedGames(str(source), (run,), tables_of(journal.records(), journal.name, wanted, watch), False)
 
 
 def tables_of(
@@ -250,11 +242,9 @@ def _records_of_corpus(folder: Path) -> Iterator[RecordedGame]:
         parts = groupby(_file_rows(folder, "events", split, facts), key=itemgetter("game_id"))
         part = next(parts, None)
         for game in _file_rows(folder, "games", split, facts):
-            mine: Iterable[Mapping[str, Any]] = ()
-            if fits := part is not None and part[0] == game["game_id"]:
-                mine = part[1]
-            yield RecordedGame(_record(game, mine, folder), game["run"], split)
-            if fits:
+            mine = part[1] if part is not None and part[0] == game["game_id"] else None
+            yield RecordedGame(_record(game, mine or (), folder), game["run"], split)
+            if mine is not None:
                 part = next(parts, None)
         if part is not None:
             raise BadData(f"{folder}: the events of {split} are not in the order of its games; build the corpus again")

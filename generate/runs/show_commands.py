@@ -65,16 +65,15 @@ def show(
         elif calls:
             listing = list_calls(journal, journal.find(game))
         else:
-            listing, record = None, journal.record(journal.find(game))
-        if listing is not None:
-            emit(listing.data) if as_json else print_pages(listing.lines)
-            return
-    if as_json:
-        emit(record_to_json(record))
-        return
+            record = journal.record(journal.find(game))
+            listing = RunListing(record_to_json(record), _in_full(record))
+        emit(listing.data) if as_json else print_pages(listing.lines)
+
+
+def _in_full(game: GameRecord) -> Iterator[Text]:
     from liescope.labeling.label import label_game
 
-    print_pages(transcript(record, label_game(record)))
+    yield from transcript(game, label_game(game))
 
 
 @dataclass(frozen=True, slots=True)
