@@ -32,7 +32,10 @@ data = read_material('corpus', 'corpus', 'role', encoder.text).data
 encoder._begin()
 rows = encoder._rows(encoder._read(data.examples).texts)
 len(Batches(rows.lengths, data.y, 32, 0))""",
-    "score": "liescope.score_file('model', 'corpus/statements/train-00000.parquet', out='scores.parquet')",
+    "score": """
+import polars
+polars.scan_parquet('corpus/statements/*.parquet').sink_parquet('said.parquet')
+liescope.score_file('model', 'said.parquet', out='scores.parquet')""",
 }
 TOLD = """
 import json, resource
