@@ -277,7 +277,7 @@ class LinearDetector(Detector):
         """The features of the learning candidates, and their values. Raises UsageError if there are none."""
         self._counts = _shared(self._reading())
         fields = self._counts.fields(learned.candidates)
-        parts, values = dict[str, Features](), list[csr_array]()
+        parts, values = dict[str, Features](), []
         for name in self._names():
             seen = np.bincount(fields[name].indices, minlength=fields[name].shape[1])
             kept = np.flatnonzero(seen >= self.options.min_count)
