@@ -178,10 +178,6 @@ def _add(log: ZipFile, name: str, content: IO[bytes]) -> None:
 
 # One game
 
-_HIDDEN = frozenset({EventKind.ROLE, EventKind.BID, EventKind.SELF_REPORT, EventKind.RATING, EventKind.SUSPICION}) | {
-    EventKind.SUMMARY
-}
-
 
 class _Clock:
     """Times and names of a sample's events. seconds: of waiting for replies so far."""
@@ -285,7 +281,7 @@ def transcript_of(record: GameRecord) -> Iterator[dict[str, Any]]:
         if event.kind is EventKind.STATEMENT:
             words, metadata = f"{event.actor}: {event.text}", {**facts, "speaker": event.actor}
             yield {"role": "assistant", "content": words, "source": "generate", "metadata": metadata}
-        elif event.kind not in _HIDDEN and (line := event_line(event)) is not None:
+        elif event.kind is not EventKind.SUMMARY and (line := event_line(event)) is not None:
             yield {"role": "user", "content": line.plain.strip(), "source": "input", "metadata": facts}
 
 

@@ -15,6 +15,7 @@ import liescope
 from liescope.common.errors import BadData, MissingKey, PlanChanged, UsageError
 from liescope.detectors.judge.asking import check_model
 from liescope.games.core import AskKind, EventKind
+from liescope.generate.exports.inspect_log import transcript_of
 from liescope.generate.players.openai.openai_player import open_openai
 from liescope.generate.players.openai.spec import read_spec, thinking_fields
 from liescope.generate.players.player_protocol import PlayerContext
@@ -122,6 +123,8 @@ def test_a_summary_is_asked_for_once_also_of_a_run_that_goes_on_and_its_seat_alo
             assert tuple(session.events) == game.events
             notes = {event.text: event.actor for event in game.events if event.kind is EventKind.SUMMARY}
             assert len({*notes.values()}) > 1
+            exported = " ".join(message["content"] for message in transcript_of(game))
+            assert not any(note in exported for note in notes), "a transcript that others judge has no seat's notes"
             for ask, body in ((ask, body["messages"][-1]["content"]) for ask, body in sent(one, game.game_id)):
                 assert all(notes[note] == ask for note in notes if note in body)
 
