@@ -34,7 +34,7 @@ def _read(ask: Ask, text: str) -> Answer:
         case AskKind.EXPLAINED_VOTE:
             return read_explained_vote(text, ask.options, ask.seat)
         case AskKind.SUMMARY:
-            return Answer(Reply(text=text))
+            return Answer(Reply(text=" ".join(text.split())))
         case AskKind.BID:
             return read_bid(text)
         case kind if kind in CHOICES:
