@@ -135,9 +135,11 @@ def _answer(result: TransferResult, where: str, metric: str, worst: Figure, mean
     leads = sorted((row for row in leads if row.metric == metric + DIFFERENCE), key=lambda row: row.value or 0.0)
     if not leads or mean.lo is None or mean.lo <= CHANCE:
         return Finding(f"{said}.", (worst, mean))
-    behind = f"{scorer_words(leads[0].against or '')}, {leads[0]:z.2f} lower on average"
-    ahead = leads[0].lo is not None and leads[0].lo > 0
-    said += f"; {behind}, comes closest" if ahead else f", but it is not shown to do better than {behind}"
+    control, lead = scorer_words(leads[0].against or ""), f"{leads[0]:z.2f}"
+    if leads[0].lo is not None and leads[0].lo > 0:
+        said += f"; {control}, {lead} lower on average, comes closest"
+    else:
+        said += f", but it is not shown to do better than {control}; the difference is {lead} on average"
     return Finding(f"{said}.", (worst, mean, leads[0]))
 
 

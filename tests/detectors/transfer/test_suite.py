@@ -93,7 +93,7 @@ def test_controls_and_judges_stand_beside_detectors_and_what_tells_is_seen(
 def test_the_first_sentence_knows_what_a_single_word_reaches(of_chats: TransferResult) -> None:
     said = of_chats.findings[0]
     assert "tfidf does better than chance" in said.words
-    assert "not shown to do better than control: one word or mark, 0.00" in said.words
+    assert "not shown to do better than control: one word or mark; the difference is 0.00" in said.words
     assert {row.against for row in said.rests_on} == {None, "control:best_word"}
 
 
