@@ -1,11 +1,12 @@
 """A policy is improved against a fixed detector, which then learns anew: what happens, round after round?
 
 Run: python examples/arms_race.py [FOLDER] [--policy scripted] [--rounds 4] [--games 100] [--reward outcome=1,caught=-1]
-Or:  python examples/arms_race.py [FOLDER] --policy MODEL --rounds 2 --games 16        MODEL: a folder, or on the Hub
+Or:  python examples/arms_race.py [FOLDER] --policy MODEL --rounds 1 --games 24        MODEL: a folder, or on the Hub
 
 The policy holds the mafioso of Mini-Mafia. A scripted one changes how convincing it sounds and how it likes each move,
-by a search for the most reward. A language model, which then speaks for every seat, says the least suspect of some
-replies, and learns these by LoRA. The detector is `tfidf`, told the roles, and learns from all rounds so far.
+by a search for the most reward. A language model, which then speaks for every seat, says the least suspect of eight
+replies, or any without `caught` in the reward, and the mafioso learns these by LoRA. The detector is `tfidf`, told the
+roles, and learns from all rounds so far.
 """
 
 import argparse
@@ -16,7 +17,7 @@ from random import Random
 from statistics import fmean, pstdev
 
 import liescope
-from liescope.games.core import AskKind
+from liescope.games.core import AskKind, EventKind
 from liescope.games.script.persona import PROFILES, parse_spec
 from liescope.generate.players.parsing import read_reply
 from liescope.generate.players.scripted import ScriptedPlayer
@@ -25,17 +26,14 @@ GAME, ROLE, PROFILE = "mini-mafia", "mafioso", "steady"
 MOVES = (
     "claim_villager claim_detective report_investigation accuse doubt defend deny question agree vote_promise appeal"
 )
-CHOICES = 8  # replies that a policy can choose among
+SPOKEN = (EventKind.STATEMENT, EventKind.SILENCE)
+CHOICES, PASSES = 8, 3  # replies that a policy can choose among; passes of LoRA over the chosen
 GENERATIONS, TRIED, BEST = 3, 12, 4  # of the search: how often, how many policies, how many of them it keeps
 
 
 def heard(table):
     """What the seat that is asked has seen."""
     return [event for event in table.events if event.audience is None or table.ask.seat in event.audience]
-
-
-def quoted(text):
-    return '"' + " ".join(text.replace('"', "'").split()) + '"'
 
 
 class Scripted:
@@ -57,7 +55,8 @@ class Scripted:
         said = [voice.say(ask, view) for voice in voices]
         moves = [one.private["intent"].split("+")[0].split("/")[0] for one in said]
         liked = [2.718 ** self.values.get(move, 0.0) for move in moves]
-        return quoted(Random(f"{ask.game} {ask.step}").choices(said, liked)[0].text)
+        text = Random(f"{ask.game} {ask.step}").choices(said, liked)[0].text.replace('"', "'")
+        return f'"{text}"'
 
     def improve(self, detector, own, seed):
         """Cross-entropy search: draw policies around this one, keep the best, draw around their mean."""
@@ -67,9 +66,7 @@ class Scripted:
             for _ in range(TRIED):
                 one = Scripted(None)
                 one.values = {name: random.gauss(value, spread[name]) for name, value in self.values.items()}
-                played = play(
-                    one, f"{seed}{generation}", max(own.games // 4, 2), detector if "caught" in own.weights else None
-                )
+                played = play(one, f"{seed}{generation}", max(own.games // 4, 2), detector)
                 found.append((fmean(earned(rewards, own.weights) for _, rewards in played), one.values))
             best = [values for _, values in sorted(found, key=lambda pair: pair[0])[-BEST:]]
             self.values = {name: fmean(one[name] for one in best) for name in self.values}
@@ -78,8 +75,8 @@ class Scripted:
 
 
 class Model:
-    """Speaks for all seats, so that the words of the mafioso differ by role alone; a scripted player votes and kills. A
-    reply begins with the quotation mark that small models forget.
+    """Speaks for all seats: for the town as it comes, for the mafioso with LoRA, so that at first their words differ by
+    role alone. A scripted player votes and kills. A reply begins with the quotation mark that small models forget.
     """
 
     def __init__(self, name):
@@ -90,63 +87,70 @@ class Model:
         self.table = {"players": ["agent:policy"], "prompts": "minimal"}
         self.torch, self.tokens = torch, AutoTokenizer.from_pretrained(name, padding_side="left")
         torch.manual_seed(0)
-        plain = AutoModelForCausalLM.from_pretrained(name, dtype=torch.float32)
+        plain = AutoModelForCausalLM.from_pretrained(name, dtype=torch.bfloat16)
         lora = LoraConfig(r=8, lora_alpha=16, target_modules=["q_proj", "v_proj"], task_type="CAUSAL_LM")
         self.model, self.votes = get_peft_model(plain, lora), ScriptedPlayer(*parse_spec(PROFILE), GAME)
         self.chosen, self.as_written = [], Counter()
 
-    def written(self, prompts, opening='"'):
-        """One reply to each prompt."""
-        words = self.tokens(prompts, add_special_tokens=False, return_tensors="pt", padding=True)
-        with self.torch.no_grad():
-            ids = self.model.eval().generate(**words, do_sample=True, top_p=0.95, max_new_tokens=28)
-        replies = self.tokens.batch_decode(ids[:, words["input_ids"].shape[1] :], skip_special_tokens=True)
-        return [opening + reply for reply in replies]
+    def replies(self, tables, times, opening='"'):
+        """Of each table the prompt, which the model reads once, and some replies to it."""
+        for at in range(0, len(tables), 32 // times):
+            asked = tables[at : at + 32 // times]
+            chats = [[{"role": "user", "content": table.whole_prompt()}] for table in asked]
+            prompts = self.tokens.apply_chat_template(chats, tokenize=False, add_generation_prompt=True)
+            prompts = [prompt + opening for prompt in prompts]
+            words = self.tokens(prompts, add_special_tokens=False, return_tensors="pt", padding=True)
+            before = {name: ids[:, :-1] for name, ids in words.items()}
+            before["position_ids"] = (before["attention_mask"].cumsum(1) - 1).clamp(min=0)
+            words = {name: ids.repeat_interleave(times, 0) for name, ids in words.items()}
+            with self.torch.no_grad():
+                states = self.model.eval()(**before, logits_to_keep=1).past_key_values
+                states.batch_repeat_interleave(times)
+                ids = self.model.generate(**words, past_key_values=states, do_sample=True, top_k=40, max_new_tokens=28)
+            drawn = self.tokens.batch_decode(ids[:, words["input_ids"].shape[1] :], skip_special_tokens=True)
+            for number, (table, prompt) in enumerate(zip(asked, prompts, strict=True)):
+                yield table, prompt, [opening + text for text in drawn[number * times :][:times]]
 
     def answers(self, tables, detector):
         talking = [table for table in tables if table.ask.kind is AskKind.SPEAK]
-        prompts = []
-        for table in talking:
-            chat = [{"role": "user", "content": table.whole_prompt()}]
-            prompts.append(self.tokens.apply_chat_template(chat, tokenize=False, add_generation_prompt=True) + '"')
-        if not self.as_written:
-            free = self.written([prompt[:-1] for prompt in prompts[:8]], "")
-            self.as_written.update(
-                not read_reply(table.ask, text).problem for table, text in zip(talking, free, strict=False)
-            )
-        # a town's player says its first reply, the mafioso the least suspect
-        many = [CHOICES if detector and table.seats[table.ask.seat] == ROLE else 1 for table in talking]
-        wanted = [prompt for prompt, times in zip(prompts, many, strict=True) for _ in range(times)]
-        drawn = [reply for start in range(0, len(wanted), 16) for reply in self.written(wanted[start : start + 16])]
-        said = {}
-        for table, prompt, times in zip(talking, prompts, many, strict=True):
-            some, drawn = drawn[:times], drawn[times:]
-            said[table] = some[0]
-            if times > 1:
-                texts = [read_reply(table.ask, text).text or "" for text in some]
-                scores = detector.score(texts)["score"].to_list()
-                best = min(range(times), key=lambda n: scores[n] if texts[n] and scores[n] is not None else 2)
-                said[table] = some[best]
-                self.chosen.append((prompt, f'{texts[best]}"'))
+        own = [table for table in talking if table.seats[table.ask.seat] == ROLE]
+        with self.model.disable_adapter():
+            if not self.as_written:
+                free = [read_reply(table.ask, texts[0]) for table, _, texts in self.replies(talking, 1, "")]
+                self.as_written.update(not reply.problem for reply in free)
+            said = {one: texts[0] for one, _, texts in self.replies([one for one in talking if one not in own], 1)}
+        for table, prompt, texts in self.replies(own, CHOICES if detector else 1):
+            read = [read_reply(table.ask, text).text or "" for text in texts]
+            rows = [{"text": text, "speaker": table.ask.seat, "names": [*table.seats]} for text in read]
+            scores = detector.score(rows)["score"].to_list() if detector else [0.0]
+            scores = [score if text and score is not None else 1.0 for text, score in zip(read, scores, strict=True)]
+            least = min(scores)
+            said[table] = texts[scores.index(least)]
+            if least < 1:
+                self.chosen.append((prompt, said[table][1:], fmean(scores), least))
         return [said.get(table) or self.votes.say(table.ask, heard(table)).choice for table in tables]
 
     def improve(self, detector, own, seed):
-        """Best of some replies against the detector, then a pass of LoRA over those that were said."""
+        """Play half as many games, with the least suspect of some replies if there is a detector; then learn what was
+        said, by LoRA: a step for every four replies, on the mean over replies of the loss per token.
+        """
         self.torch.manual_seed(seed)
-        self.chosen = []
-        play(self, seed, own.games, detector)
-        steps = self.torch.optim.AdamW([one for one in self.model.parameters() if one.requires_grad], lr=5e-4)
-        losses = []
-        for prompt, reply in Random(seed).sample(self.chosen, len(self.chosen)):
+        self.chosen, losses = [], []
+        play(self, seed, own.games // 2, detector)
+        steps = self.torch.optim.AdamW([one for one in self.model.parameters() if one.requires_grad], lr=1e-3)
+        learned = Random(seed).sample(self.chosen * PASSES, len(self.chosen) * PASSES)
+        for number, (prompt, reply, *_) in enumerate(learned, 1):
             before, after = (self.tokens(text, add_special_tokens=False)["input_ids"] for text in (prompt, reply))
             ids, labels = self.torch.tensor([before + after]), self.torch.tensor([[-100] * len(before) + after])
             loss = self.model.train()(input_ids=ids, labels=labels).loss
-            loss.backward()
-            steps.step()
-            steps.zero_grad()
+            (loss / 4).backward()
             losses.append(loss.item())
-        half = len(losses) // 2
-        return f"{len(losses)} replies, loss {fmean(losses[:half]):.2f} then {fmean(losses[half:]):.2f}"
+            if number % 4 == 0:
+                steps.step()
+                steps.zero_grad()
+        half, (_, _, drawn, least) = len(losses) // 2, zip(*self.chosen, strict=True)
+        scored = f", score {fmean(drawn):.2f} as drawn, {fmean(least):.2f} as said" if detector else ""
+        return f"{len(drawn)} replies{scored}, loss {fmean(losses[:half]):.2f} then {fmean(losses[half:]):.2f}"
 
 
 def play(policy, seed, games, detector=None, out=None):
@@ -178,9 +182,9 @@ def measured(number, models, played, run):
         row |= {f"{name}_{key}": within[model.name][key] for key in ("value", "lo", "hi")}
     honest = [rewards.honest for _, rewards in played if rewards.honest is not None]
     acts = [(event, record.by_role(ROLE)[0].name) for record, _ in played for event in record.events]
-    asked = [not event.fallback for event, name in acts if event.actor == name]
+    spoken = [not event.fallback for event, name in acts if event.actor == name and event.kind in SPOKEN]
     wins = fmean(1 - rewards.outcome for _, rewards in played)
-    return row | {"town_wins": wins, "false_claims": 1 - fmean(honest) if honest else None, "usable": fmean(asked)}
+    return row | {"town_wins": wins, "false_claims": 1 - fmean(honest) if honest else None, "readable": fmean(spoken)}
 
 
 def main():
@@ -200,7 +204,8 @@ def main():
     rows, models, runs = [], [], []
     for number in range(own.rounds + 1):
         seed = 10_000 * own.seed + 100 * number
-        how = policy.improve(liescope.load(models[-1]), own, seed) if number else "as it comes"
+        detector = liescope.load(models[-1]) if number and "caught" in own.weights else None
+        how = policy.improve(detector, own, seed) if number else "as it comes"
         runs.append(out / f"learn-{number}")
         models.append(out / f"tfidf-{number}")
         play(policy, seed + 98, own.games, out=runs[-1])

@@ -6,15 +6,20 @@ import contextlib
 import csv
 import io
 import json
+import re
 import runpy
 import shutil
 import sys
+from argparse import Namespace
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+import liescope
+from tests.generate.players.local import small_model
 
 # groups.py shows what a splitter that knows no groups does.
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:The groups parameter is ignored by KFold")]
@@ -99,7 +104,21 @@ def test_a_policy_escapes_the_detector_that_it_is_improved_against(folder: Path)
         before, after = csv.DictReader(file)
     assert float(before["new_value"]) > 0.6 > 0.5 > float(after["fixed_value"])
     assert float(after["town_wins"]) < float(before["town_wins"])
-    assert before["usable"] == after["usable"] == "1.0"
+    assert before["readable"] == after["readable"] == "1.0"
+
+
+@pytest.mark.long
+@pytest.mark.filterwarnings("ignore:`is_gradient_checkpointing`:FutureWarning")  # PEFT reads it
+def test_a_language_model_says_the_least_suspect_reply_and_learns_it(tmp_path: Path) -> None:
+    race = runpy.run_path(str(HERE / "arms_race.py"))
+    policy = race["Model"](small_model.make(tmp_path))
+    games = tmp_path / "games"
+    race["play"](policy, 1, 8, out=games)
+    liescope.train("tfidf", games, target="role", folds=0, out=tmp_path / "tfidf")
+    detector = liescope.load(tmp_path / "tfidf")
+    drawn, said = re.findall(r"(0\.\d\d) as", policy.improve(detector, Namespace(games=8), 2))
+    assert float(said) < float(drawn)
+    assert all(values.any() for name, values in policy.model.named_parameters() if "lora_B" in name)  # they were zero
 
 
 def test_the_data_of_the_examples_is_what_its_script_makes(tmp_path: Path) -> None:
