@@ -4,9 +4,9 @@ Run: python examples/arms_race.py [FOLDER] [--policy scripted] [--rounds 4] [--g
 Or:  python examples/arms_race.py [FOLDER] --policy MODEL --rounds 1 --games 24        MODEL: a folder, or on the Hub
 
 The policy holds the mafioso of Mini-Mafia. A scripted one changes how convincing it sounds and how it likes each move,
-by a search for the most reward. A language model, which then speaks for every seat, says the least suspect of eight
-replies, or any without `caught` in the reward, and the mafioso learns these by LoRA. The detector is `tfidf`, told the
-roles, and learns from all rounds so far.
+by a search for the most reward. A language model, which then speaks for every seat, says as the mafioso the one of
+eight replies that the detector suspects least, and learns such replies by LoRA; without `caught` in the reward it says
+any. The detector is `tfidf`, told the roles, and learns from all rounds so far.
 """
 
 import argparse
@@ -131,8 +131,8 @@ class Model:
         return [said.get(table) or self.votes.say(table.ask, heard(table)).choice for table in tables]
 
     def improve(self, detector, own, seed):
-        """Play half as many games, with the least suspect of some replies if there is a detector; then learn what was
-        said, by LoRA: a step for every four replies, on the mean over replies of the loss per token.
+        """Play half as many games, then learn what the mafioso said, by LoRA: a step for every four replies, on the mean
+        over replies of the loss per token.
         """
         self.torch.manual_seed(seed)
         self.chosen, losses = [], []
@@ -208,8 +208,8 @@ def main():
         how = policy.improve(detector, own, seed) if number else "as it comes"
         runs.append(out / f"learn-{number}")
         models.append(out / f"tfidf-{number}")
-        play(policy, seed + 98, own.games, out=runs[-1])
-        played = play(policy, seed + 99, own.games, out=out / f"test-{number}")
+        play(policy, seed + 98, own.games, detector, runs[-1])
+        played = play(policy, seed + 99, own.games, detector, out / f"test-{number}")
         liescope.train(
             "tfidf", liescope.build(runs, out=out / f"corpus-{number}").folder, target="role", folds=0, out=models[-1]
         )
