@@ -131,8 +131,8 @@ class Model:
         return [said.get(table) or self.votes.say(table.ask, heard(table)).choice for table in tables]
 
     def improve(self, detector, own, seed):
-        """Play half as many games, then learn what the mafioso said, by LoRA: a step for every four replies, on the mean
-        over replies of the loss per token.
+        """Play half as many games, then learn what the mafioso said, by LoRA: a step for every four replies, on the
+        mean over replies of the loss per token.
         """
         self.torch.manual_seed(seed)
         self.chosen, losses = [], []
