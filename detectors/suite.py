@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 from typing import Annotated
@@ -147,17 +147,13 @@ def opened(data: SuiteData, folder: Path) -> SuiteCorpus:
         if not every:
             first = next((f": {one.reason}" for one in found if isinstance(one, Rejected)), "")
             raise BadData(f"it holds nothing that can be read{first}")
-        games = (
-            sorted(every, key=lambda game: _lot(f"{data.name}/{game.game_id}"))[: data.games] if data.games else every
-        )
+        if data.games:
+            every.sort(key=lambda game: sha256(f"{data.name}/{game.game_id}".encode(errors="replace")).digest())
+        games = every[: data.games or None]
         lost, left = len(found) - len(every), len(every) - len(games)
         notes = [f"{lost:,} items could not be read and are left out"] * bool(lost)
         notes += [f"{len(games):,} of its {len(every):,} games are drawn"] * bool(left)
         return SuiteCorpus(in_memory(games, data.name, terms), digest, tuple(notes))
-
-
-def _lot(game: str) -> bytes:
-    return hashlib.sha256(game.encode(errors="replace")).digest()
 
 
 def control_records(control: ControlSet, folder: Path) -> Sequence[GameRecord]:

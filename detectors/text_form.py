@@ -89,7 +89,8 @@ def textualize(example: Example, config: TextConfig) -> str:
     tagged = config.speaker_tag or config.context > 0 or config.view == BOTH
     text = "\n".join(f"{who}: {clean(said)}" if tagged else clean(said) for who, said in turns)
     if config.mask_names:
-        text = _mask_names(text, example.speaker, example.names)
+        tokens, names = {example.speaker.casefold(): SPEAKER_TOKEN}, (*example.names, example.speaker)
+        text = replace_names(text, names, lambda name: tokens.setdefault(name, f"{PLAYER_TOKEN}{len(tokens)}"))
     return hide_roles(text) if config.mask_role_words else text
 
 
@@ -106,11 +107,6 @@ def clean(text: str) -> str:
     return "".join(
         " " if char.isspace() else char for char in composed if char.isspace() or unicodedata.category(char)[0] != "C"
     )
-
-
-def _mask_names(text: str, speaker: str, names: tuple[str, ...]) -> str:
-    tokens = {speaker.casefold(): SPEAKER_TOKEN}
-    return replace_names(text, (*names, speaker), lambda name: tokens.setdefault(name, f"{PLAYER_TOKEN}{len(tokens)}"))
 
 
 def replace_names(text: str, names: Iterable[str], token: Callable[[str], str]) -> str:

@@ -304,7 +304,5 @@ def _weighed(name: str, features: Features, counts: csr_array) -> csr_array:
     return csr_array((1 + np.log(counts.data, dtype=np.float64), counts.indices, counts.indptr), counts.shape)
 
 
-@lru_cache(maxsize=4)
-def _shared(reading: ViewCounting) -> Counted:
-    """The counts shared, while learning, by detectors that read alike."""
-    return Counted(reading)
+_shared = lru_cache(maxsize=4)(Counted)
+"""The counts shared, while learning, by detectors that read alike."""
