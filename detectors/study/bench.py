@@ -27,7 +27,6 @@ from liescope.detectors.detector_settings import BenchSettings
 from liescope.detectors.examples import (
     corpus_id,
     keeps_reasoning,
-    make_examples,
     read_statements,
     target_column,
     usual_target,
@@ -194,8 +193,7 @@ def _learned_here(study: Study, how: Benching, schemes: Mapping[str, Scheme]) ->
         return {}
     games, seconds = read_transcripts(study.corpus), dict[str, float]()
     for name, recipe in how.recipes(study.target)[0].items():
-        made = make_examples(study.statements, recipe.text.context, study.target, games)
-        examples = [one for one in made if one.can_be_read(recipe.text.view)]
+        examples = study.readable(study.statements, recipe.text, study.target, games)
         if not examples or requests_of(recipe.untrained(), examples[:1], examples[:1]):
             what = "asks a chat model" if examples else "can read nothing"
             study.notes.append(f"{name} {what}, and does not learn here")

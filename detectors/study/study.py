@@ -247,15 +247,22 @@ class Study:
         self.more += figures
         self.notes += notes
 
+    def readable(
+        self, statements: pl.DataFrame, text: TextConfig, target: str, games: Mapping[str, Transcript]
+    ) -> list[Example]:
+        """The labelled ones of some statements, as a detector for a target reads them, if it can."""
+        made = make_examples(statements, text.context, target, games)
+        known = statements[target_column(self.target)].is_not_null()
+        return [one for one, labelled in zip(made, known, strict=True) if labelled and one.can_be_read(text.view)]
+
     def as_trained(self, name: str, model: LoadedDetector, plan: ScoringPlan | None = None) -> pl.DataFrame:
-        """The scores of a trained detector: of the evaluated statements by the finished one (out of fold for those it
+        """The scores of a trained detector: of the labelled statements by the finished one (out of fold for those it
         was trained on, by fresh fits if its kind learns quickly and asks nobody), and its own scores on the split that
         chooses its thresholds. plan: instead of the study's.
         """
         plan, file = plan or self.plan, model.file
         every = plan.evaluated(self.statements)
-        made = make_examples(every, file.text.context, file.target, self.games)
-        asked = [example for example in made if example.can_be_read(file.text.view)]
+        asked = self.readable(every, file.text, file.target, self.games)
         quick = DETECTORS[file.kind].folds >= FOLDS and not requests_of(model.detector, (), ())
         if plan.crossed(name) and quick and len(asked) <= _REFITTED:
             fresh = partial(make, file.kind, file.text, file.options)
@@ -312,11 +319,9 @@ class Study:
     def add_styles(self, models: Mapping[str, LoadedDetector], scores: pl.DataFrame, plan: ScoringPlan) -> None:
         """Add figures of trained detectors in every style. scores: of finished detectors; plan: what of them."""
         statements = plan.evaluated(self.kept)
-        labelled = statements.drop_nulls(target_column(self.target))
         for name, model in models.items():
-            mine = scores.filter(scorer=name).join(labelled, on="statement_id", how="semi")
-            there = set(mine["statement_id"])
-            every = make_examples(statements, model.file.text.context, self.target, self.games)
+            there = set(scores.filter(scorer=name)["statement_id"])
+            every = self.readable(statements, model.file.text, self.target, self.games)
             asked = [one for one in every if one.statement_id in there]
             if not asked or requests_of(model.detector, (), asked[:1]):
                 why = "asks a chat model" if asked else "has no statement here that it has not seen"

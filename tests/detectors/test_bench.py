@@ -15,10 +15,12 @@ import pytest
 import liescope
 from liescope.cli import main
 from liescope.common.errors import BadData, UnknownName, UsageError
+from liescope.detectors.detector_registry import DETECTORS
 from liescope.detectors.examples import read_statements
 from liescope.detectors.study.bench_result import WORDS_ALONE, Benched, BenchResult
 from liescope.detectors.suite import SuiteData, opened
 from tests.detectors.judge_stub import material, with_logprobs
+from tests.detectors.transfer.recording import RecordingDetector
 from tests.generate.players.openai.stub import Answer, Request, Stub, says
 
 FILLER = ("the", "figures", "of", "this", "year", "are", "in", "my", "report", "as", "you", "asked", "last", "week")
@@ -269,6 +271,19 @@ def test_of_a_file_and_of_a_run_so_many_games_are_drawn_the_same_each_time(folde
         few, more = games(3), games(5)
         assert (len(few), games(3)) == (3, few)
         assert few < more < games(0)
+
+
+def test_no_turn_without_a_label_is_learned_from_or_scored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a user says has none, and would cost a language model as much to read as an answer."""
+    monkeypatch.setitem(DETECTORS, "recording", "tests.detectors.transfer.recording:RecordingDetector")
+    rows = conversations({"told": TASKS["told"]})
+    other = trained(tmp_path, conversations({"told": TASKS["told"]}, seed=1), "recording")
+    RecordingDetector.seen.clear()
+    (found,) = measured(tmp_path, rows, [other, "recording"]).data
+    shown = frozenset[str]().union(*(ids for _, ids in RecordingDetector.seen))
+    labelled = found.evaluation.statements.filter(pl.col("label_gold").is_not_null())
+    assert shown - {""} == {*labelled["statement_id"]}  # "": what is scored when it is opened
+    assert labelled.height == EACH < found.evaluation.statements.height
 
 
 def test_only_games_that_are_drawn_are_measured_and_it_says_how_many(tmp_path: Path) -> None:
