@@ -115,7 +115,8 @@ def test_a_probe_tells_the_halves_of_unseen_pairs_apart_by_what_the_model_was_to
     found = file.probabilities(others.examples)
     assert roc_auc_score(others.y, found) > 0.9
     bare = [Example("", "", one.speaker, "", one.text, one.names, target="gold") for one in others.examples]
-    assert roc_auc_score(others.y, file.probabilities(bare)) == 0.5
+    # A batch of another size gives other last bits, which would rank what is equal.
+    assert roc_auc_score(others.y, file.probabilities(bare).round(4)) == pytest.approx(0.5)
 
 
 def test_a_corpus_or_pairs_are_named_and_not_both(corpus: Path, tmp_path: Path) -> None:
