@@ -256,13 +256,15 @@ class Study:
         return [one for one, labelled in zip(made, known, strict=True) if labelled and one.can_be_read(text.view)]
 
     def as_trained(self, name: str, model: LoadedDetector, plan: ScoringPlan | None = None) -> pl.DataFrame:
-        """The scores of a trained detector: of the labelled statements by the finished one (out of fold for those it
+        """The scores of a trained detector: of the evaluated statements by the finished one (out of fold for those it
         was trained on, by fresh fits if its kind learns quickly and asks nobody), and its own scores on the split that
         chooses its thresholds. plan: instead of the study's.
         """
         plan, file = plan or self.plan, model.file
         every = plan.evaluated(self.statements)
-        asked = self.readable(every, file.text, file.target, self.games)
+        made = make_examples(every, file.text.context, file.target, self.games)
+        # unlabelled ones, too: verdicts ask whether whole games are like those that limits were chosen on
+        asked = [example for example in made if example.can_be_read(file.text.view)]
         quick = DETECTORS[file.kind].folds >= FOLDS and not requests_of(model.detector, (), ())
         if plan.crossed(name) and quick and len(asked) <= _REFITTED:
             fresh = partial(make, file.kind, file.text, file.options)
