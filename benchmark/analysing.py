@@ -90,7 +90,7 @@ def analyse(
 
     folder = check_report_folder(out, own.overwrite)
     with progress_bars(progress) as bar:
-        games_set, told = read_and_analyse(several(sources), own, bar, draw=folder is not None)
+        games_set, told = read_and_analyse(list(several(sources)), own, bar, draw=folder is not None)
     if folder is not None:
         write(page(games_set, told), folder, tables_in="tables")
     return AnalysisResult(

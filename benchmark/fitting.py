@@ -128,7 +128,9 @@ def fit(
     own = FitSettings.of(settings)
     variant(own.model, own.term)  # refuse an unknown one before anything is read
     folder = check_report_folder(out, own.overwrite)
-    conditions = load_conditions(several(sources), own.without, own.pool_conditions, own.independent, own.count_silent)
+    conditions = load_conditions(
+        list(several(sources)), own.without, own.pool_conditions, own.independent, own.count_silent
+    )
     result = fit_counts(conditions, own, progress)
     if folder is None:
         return result

@@ -95,7 +95,7 @@ def report(
         For a source that cannot be read.
     """
     own = ReportSettings.of(settings)
-    named = several(sources)
+    named = list(several(sources))
     folder = check_report_folder(out, own.overwrite)
     games, found = None, None
     with progress_bars(progress) as bar:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from liescope.common.errors import BadData, MissingExtra, UsageError
-from liescope.common.registry import Registry
+from liescope.common.registry import Registry, version_of
 from liescope.common.settings import Setting, declare
 
 if TYPE_CHECKING:
@@ -60,16 +59,13 @@ def load_parts(kind: str, folder: Path, text: TextConfig, options: Mapping[str, 
     return chosen.load(folder, text, read)
 
 
-_version = cache(version)  # which looks through every folder of packages
-
-
 def versions_of(kind: str) -> dict[str, str]:
     """The versions of Liescope, numpy, the kind's own package and those that it needs. Raises MissingExtra."""
     chosen = DETECTORS[kind]
-    found = {name: _version(name) for name in ("liescope", "numpy", DETECTORS.package_of(kind)) if name}
+    found = {name: version_of(name) for name in ("liescope", "numpy", DETECTORS.package_of(kind)) if name}
     for name in chosen.packages:
         try:
-            found[name] = _version(name)
+            found[name] = version_of(name)
         except PackageNotFoundError as error:
             raise MissingExtra(name, chosen.extra or "all") from error
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
@@ -10,16 +10,16 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
+import polars as pl
 from pydantic import Field, model_validator
 
 from liescope.common.errors import BadData, LiescopeError, UsageError
 from liescope.common.reading import Strict, read_toml
 from liescope.common.stores import local
-from liescope.data_cards.licences import Terms
 from liescope.detectors.examples import target_column
 from liescope.games.record import GameRecord
-from liescope.generate.corpus.open import as_corpus, in_memory, records
-from liescope.generate.corpus.read import Corpus, check
+from liescope.generate.corpus.open import GAME_TABLES, as_corpus, in_memory
+from liescope.generate.corpus.read import Corpus, CorpusInMemory, check, collected, licences_of, read
 from liescope.generate.importers.importer_protocol import Rejected, fingerprint
 from liescope.generate.importers.importing import Import
 
@@ -133,27 +133,35 @@ def opened(data: SuiteData, folder: Path) -> SuiteCorpus:
     """A data set as a corpus. Raises NotHad if it is not available here, and BadData if the file is not the suite's."""
     digest = _checked_digest(data, folder)
     with _at_hand():
-        terms, found = dict[str, Terms](), list[GameRecord | Rejected]()
-        if data.format != CORPUS:
-            source = _import(data, folder)
-            terms, found = {data.format: source.importer.terms()}, list(source.games())
-        elif data.games:
-            found = list(records(data.hub or data.paths(folder)[0]))
-        else:
+        if data.format == CORPUS:
             corpus = as_corpus(data.hub or data.paths(folder)[0])
             check(corpus)
-            return SuiteCorpus(corpus, digest)
-        every = [one for one in found if isinstance(one, GameRecord)]
-        if not every:
+            kept, notes = _drawn(data, collected(read(corpus, "games"), corpus)["game_id"])
+            if notes:
+                every = {name: collected(read(corpus, name), corpus) for name in (*GAME_TABLES, "events")}
+                tables = {name: table.filter(pl.col("game_id").is_in(kept)) for name, table in every.items()}
+                corpus = CorpusInMemory(data.name, tables, licences_of(corpus))
+            return SuiteCorpus(corpus, digest, notes)
+        source = _import(data, folder)
+        found = list(source.games())
+        games = [one for one in found if isinstance(one, GameRecord)]
+        if not games:
             first = next((f": {one.reason}" for one in found if isinstance(one, Rejected)), "")
             raise BadData(f"it holds nothing that can be read{first}")
-        if data.games:
-            every.sort(key=lambda game: sha256(f"{data.name}/{game.game_id}".encode(errors="replace")).digest())
-        games = every[: data.games or None]
-        lost, left = len(found) - len(every), len(every) - len(games)
-        notes = [f"{lost:,} items could not be read and are left out"] * bool(lost)
-        notes += [f"{len(games):,} of its {len(every):,} games are drawn"] * bool(left)
-        return SuiteCorpus(in_memory(games, data.name, terms), digest, tuple(notes))
+        lost = len(found) - len(games)
+        kept, notes = _drawn(data, (one.game_id for one in games))
+        notes = (f"{lost:,} items could not be read and are left out",) * bool(lost) + notes
+        terms = {data.format: source.importer.terms()}
+        return SuiteCorpus(in_memory((one for one in games if one.game_id in kept), data.name, terms), digest, notes)
+
+
+def _drawn(data: SuiteData, games: Iterable[str]) -> tuple[frozenset[str], tuple[str, ...]]:
+    """The ids of the games that are measured, and a note if these are not all."""
+    every = list(games)
+    if not 0 < data.games < len(every):
+        return frozenset(every), ()
+    every.sort(key=lambda game: sha256(f"{data.name}/{game}".encode(errors="replace")).digest())
+    return frozenset(every[: data.games]), (f"{data.games:,} of its {len(every):,} games are drawn",)
 
 
 def control_records(control: ControlSet, folder: Path) -> Sequence[GameRecord]:

@@ -91,7 +91,7 @@ class Ngrams:
 
     def learned(self, texts: Sequence[str], least: int) -> tuple[dict[str, Features], csr_array]:
         """The features in so many texts, alphabetically, and their weights there. Raises ValueError for none."""
-        from scipy.sparse import csr_array, get_index_dtype
+        from scipy.sparse import csr_array
 
         fields, stored = dict[str, Features](), 0
         for field in self.fields:
@@ -103,7 +103,7 @@ class Ngrams:
                 raise ValueError(f"no n-gram of {field} is in {least} texts")
             fields[field] = Features.of(often, len(texts))
             stored += sum(often.values())
-        index = get_index_dtype(maxval=stored)
+        index = np.int32 if stored <= np.iinfo(np.int32).max else np.int64
         value, column, ends = np.empty(stored), np.empty(stored, index), np.zeros(len(texts) + 1, index)
         for first in range(0, len(texts), AT_ONCE):  # into their place, so that nothing is in memory twice
             part = self.weighed(texts[first : first + AT_ONCE], fields)

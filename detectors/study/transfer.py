@@ -225,7 +225,7 @@ def transfer(
     seed, suite = own.seed, None
     if own.suite is not None:
         suite = read_suite(os.fspath(own.suite), Path(own.data) if own.data else None)
-    given = several(corpora)
+    given = list(several(corpora))
     if bool(given) == bool(suite):
         raise UsageError("name corpora, or a --suite in their place")
     if not own.by and not suite:

@@ -161,14 +161,14 @@ def read_facts(source: Source) -> dict[str, Any]:
             f"{folder} is not a corpus: it has no {FACTS_FILE}; make one with: liescope build runs/NAME --out …"
         )
     with Reading(path, "build the corpus again"):
-        facts = json.loads(read_text(path))
+        text = read_text(path)
+        facts = json.loads(text)
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
         number = facts.get("format") if isinstance(facts, dict) else None
         found = f"has format {number}" if isinstance(number, int) else "names no format"
         raise BadData(f"{path} {found}, and this version reads format {FORMAT}; build the corpus again from its runs")
     with Reading(path, "build the corpus again"):
-        _Facts.model_validate(facts)
-    return facts
+        return facts | _Facts.model_validate_json(text, strict=True).model_dump(mode="json")
 
 
 def is_corpus(folder: Path) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from operator import attrgetter, itemgetter
 from pathlib import Path
@@ -112,7 +112,7 @@ class CorpusWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        with self._open:
+        with suppress(*[OSError] * (kind is not None)), self._open:  # what went wrong first is what is told
             for file in self._files.values() if kind is None else ():
                 file.flush()
 

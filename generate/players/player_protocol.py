@@ -69,7 +69,7 @@ class HostActivity:
     def per_second(self) -> float:
         """Answers a second, over the last of them."""
         since = time.monotonic() - self.answered_at[0] if self.answered_at else 0.0
-        return round(len(self.answered_at) / max(since, 1.0), 3)
+        return round(len(self.answered_at) / max(since, 0.1), 3)
 
     @property
     def notes(self) -> list[str]:

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import ClassVar, Self
 from urllib.parse import parse_qsl
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.common.reading import Reading
@@ -79,6 +79,13 @@ class SeatOptions(OptionsModel):
     )
     by_kind: tuple[tuple[str, float], ...] = ()
 
+    @field_validator("memory")
+    @classmethod
+    def _known_policy(cls, memory: str) -> str:
+        if not re.fullmatch(r"full|(last|summary):[1-9]\d{0,5}", memory):
+            raise ValueError(f"memory is full, last:K or summary:K, as in memory=last:12; got {memory!r}")
+        return memory
+
     @property
     def remembers(self) -> Memory | None:
         """None for everything."""
@@ -96,8 +103,6 @@ class SeatOptions(OptionsModel):
             by_kind[option] = replace(settings_of(cls)[name], flag=option).checked(given.pop(option))
         if given.get("persona") == "":
             raise UsageError("persona names a text file, as in persona=liar.txt")
-        if not re.fullmatch(r"full|(last|summary):[1-9]\d{0,5}", given.get("memory", "full")):
-            raise UsageError(f"memory is full, last:K or summary:K, as in memory=last:12; got {given['memory']!r}")
         return cls.of({**given, "by_kind": tuple(sorted(by_kind.items()))}, whose)
 
     def at(self, kind: AskKind | None = None) -> dict[str, float]:
@@ -178,10 +183,10 @@ def open_player(spec: str, context: PlayerContext) -> Player:
 
 
 def memory_of(spec: str) -> Memory | None:
-    """What the player of a spec remembers of a game, None for everything."""
+    """What the player of a spec remembers of a game, None for everything. Raises UsageError."""
     kind, _, argument = spec.partition(":")
     given = dict(parse_qsl(argument.partition("?")[2])) if kind in NAMING else {}
-    return SeatOptions(memory=given.get("memory", "full")).remembers
+    return SeatOptions.of({"memory": given.get("memory", "full")}, spec).remembers
 
 
 def summaries_of(seats: Mapping[str, str]) -> dict[str, Memory]:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -28,9 +28,6 @@ from liescope.generate.runs.play import play as play_games
 from liescope.generate.runs.rating import RatingSettings
 from liescope.generate.runs.rating import label as label_games
 from liescope.generate.runs.run_folder import PLAN_FILE
-
-if TYPE_CHECKING:
-    pass
 
 
 def summarise(result: RunResult, as_json: bool) -> None:

@@ -48,7 +48,8 @@ class Reading:
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: TracebackType | None) -> None:
         if isinstance(error, Exception) and not isinstance(error, LiescopeError):
-            why = fault(error) if isinstance(error, ValidationError) else str(error).strip() or type(error).__name__
+            named = fault(error) if isinstance(error, ValidationError) else getattr(error, "strerror", "")
+            why = named or str(error).strip() or type(error).__name__
             why = why.splitlines()[0][:_LONGEST]
             raise BadData(f"{self._what} cannot be read ({why}); {self._advice}") from error
 

@@ -89,12 +89,12 @@ def check_installed(packages: Iterable[str], what: str) -> None:
     """Raises MissingPackage for the first package that is not installed. what: needs it, in words."""
     for package in packages:
         try:
-            _installed(package)
+            version_of(package)
         except PackageNotFoundError:
             raise MissingPackage(package, what) from None
 
 
-_installed = cache(version)
+version_of = cache(version)
 """Looking a version up takes a millisecond, and every run that is opened asks."""
 
 

@@ -19,6 +19,7 @@ from liescope.detectors.detector_registry import DETECTORS
 from liescope.detectors.examples import read_statements
 from liescope.detectors.study.bench_result import WORDS_ALONE, Benched, BenchResult
 from liescope.detectors.suite import SuiteData, opened
+from liescope.generate.corpus.read import licences_of, read
 from tests.detectors.judge_stub import material, with_logprobs
 from tests.detectors.transfer.recording import RecordingDetector
 from tests.generate.players.openai.stub import Answer, Request, Stub, says
@@ -271,6 +272,15 @@ def test_of_a_file_and_of_a_run_so_many_games_are_drawn_the_same_each_time(folde
         few, more = games(3), games(5)
         assert (len(few), games(3)) == (3, few)
         assert few < more < games(0)
+
+
+def test_games_drawn_from_a_corpus_keep_their_split_and_terms(corpus: Path) -> None:
+    whole = liescope.read(corpus, "games").select("game_id", "split").collect()
+    drawn = opened(SuiteData(name="some", games=9, file=corpus.name), corpus.parent).corpus
+    found = read(drawn, "games").select("game_id", "split").collect()
+    assert found.height == 9
+    assert found.join(whole, on=["game_id", "split"]).height == 9
+    assert licences_of(drawn) == licences_of(corpus)
 
 
 def test_what_learns_here_reads_no_turn_without_a_label(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -440,7 +440,7 @@ def _share(value: Any, read: tuple[float | None, int | None], name: str, notes: 
     if value is None:
         notes.append(f"no {name}")
         return None
-    number, scale = read[0], read[1] or 1
+    number, scale = read[0], 1 if read[1] is None else read[1]
     if number is not None and isinstance(value, str):
         notes.append(f"{name} not written as a number from 0 to 1")
     # "0.7/10" and "0.7%" may be shares already, and no one rates out of 7.

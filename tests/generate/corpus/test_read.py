@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -122,6 +123,14 @@ def test_a_file_that_is_damaged_is_named_in_one_line(corpus: Path, name: str) ->
     assert read(corpus, "statements", "test").collect().height
     with pytest.raises(BadData, match="train-00000"):
         check(corpus)
+
+
+def test_whether_words_may_be_passed_on_is_true_or_false_and_nothing_that_counts_as_either(corpus: Path) -> None:
+    facts = json.loads((corpus / "corpus.json").read_text())
+    facts["licences"][0]["terms"]["redistributable"] = "no"
+    (corpus / "corpus.json").write_text(json.dumps(facts))
+    with pytest.raises(BadData, match=r"corpus\.json cannot be read .*redistributable"):
+        read(corpus, "statements")
 
 
 @pytest.mark.parametrize(

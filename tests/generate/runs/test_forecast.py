@@ -160,3 +160,5 @@ def test_what_the_run_would_refuse_the_forecast_refuses() -> None:
         liescope.forecast("mini-mafia", players=["openai:m?temprature=1"])
     with pytest.raises(UsageError):
         liescope.forecast("mini-mafia", learning="on", design="full")
+    with pytest.raises(UsageError, match="memory is full"):
+        liescope.forecast("mini-mafia", players=["openai:m?memory=summary:all"])
