@@ -56,7 +56,7 @@ def test_on_a_base_install_it_names_what_it_left_out_and_ends_well(
             raise PackageNotFoundError(name)
         return version(name)
 
-    monkeypatch.setattr(detector_registry, "_version", installed)
+    monkeypatch.setattr(detector_registry, "version_of", installed)
     monkeypatch.setitem(sys.modules, "numba", None)
     monkeypatch.chdir(tmp_path)  # whose name may be of any length
     assert cli.main(["demo", "--out", "demo", "--games", "2"]) == 0
